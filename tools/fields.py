@@ -61,7 +61,8 @@ def rust(source: dict[str, Any]) -> list[str]:
         "By [`Header`].",
         "HeaderRow",
         [
-            f"    HeaderRow {{ header: Header::{variant(name)}, part: Part::{variant(name)}, name: {quoted(name)}, what: {quoted(what)} }},"
+            f"    HeaderRow {{ header: Header::{variant(name)}, part: Part::{variant(name)}, "
+            f"name: {quoted(name)}, what: {quoted(what)} }},"
             for name, what in headers.items()
         ],
     )
@@ -70,8 +71,9 @@ def rust(source: dict[str, Any]) -> list[str]:
         part = f"Some(Part::{variant(field['part'])})" if "part" in field else "None"
         at = f"Some((Layer::{variant(field['at'][0])}, {field['at'][1]}))" if "at" in field else "None"
         rows.append(
-            f"    FieldRow {{ field: Field::{variant(name)}, name: {quoted(name)}, bits: {field['bits']}, part: {part}, at: {at}, "
-            f"set: {str(field.get('set', False)).lower()}, word: {number(numbers, name)}, what: {quoted(field['what'])} }},"
+            f"    FieldRow {{ field: Field::{variant(name)}, name: {quoted(name)}, bits: {field['bits']}, "
+            f"part: {part}, at: {at}, set: {str(field.get('set', False)).lower()}, "
+            f"word: {number(numbers, name)}, what: {quoted(field['what'])} }},"
         )
     lines += table("FIELDS", "By [`Field`].", "FieldRow", rows)
     first = sinks(source)[1]
@@ -173,7 +175,10 @@ def verilog(source: dict[str, Any]) -> list[str]:
         "  // Words of fields, by number, a field's lowest first; fields in one place share words. Number 0 is no word",
         f"  localparam int unsigned WORDS = 32'd{len(listed)};",
         "  // Words of more than 16 bits",
-        f"  localparam logic [WORDS-1:0] WIDE = {len(listed)}'h{sum(1 << at for at, n in enumerate(bits) if n > 16):x};",
+        (
+            "  localparam logic [WORDS-1:0] WIDE = "
+            f"{len(listed)}'h{sum(1 << at for at, n in enumerate(bits) if n > 16):x};"
+        ),
         "  // Words of metadata, which are not in the frame",
     ]
     outside = [name for name in source["field"] if name not in lowest]
@@ -193,7 +198,10 @@ def verilog(source: dict[str, Any]) -> list[str]:
     found, first = sinks(source)
     lines += [
         "",
-        "  // Sinks, where edits write: the lowest bit in a headers_t, and the number of bits. Sinks of metadata follow",
+        (
+            "  // Sinks, where edits write: the lowest bit in a headers_t, and the number of bits. Sinks of metadata "
+            "follow"
+        ),
         f"  localparam int unsigned SINKS = 32'd{len(found)};",
         *array("SINK_AT[SINKS]", [at for at, _ in found]),
         *array("SINK_BITS[SINKS]", [bits for _, bits in found]),

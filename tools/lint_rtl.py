@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Verilator -Wall over the whole card, alone and as a plugin of a shell, with its simulation checks and, as synthesis sees it, without them."""
+"""Verilator -Wall over the whole card, alone and as a plugin of a shell, with its simulation checks and, as synthesis
+sees it, without them.
+"""
 
 from __future__ import annotations
 

@@ -360,8 +360,8 @@ def workspace(root: Path, text: str, engines: list[Engine]) -> str:
 @dataclass(frozen=True)
 class Module:
     """A Python module of an engine: `penstock.flow`, say. Its class of the same name, Flow, is the device's attribute
-    `flow`. A module with a line `STANDALONE = True` is about no card: it has no names here, and the package gets only the
-    link to it.
+    `flow`. A module with a line `STANDALONE = True` is about no card: it has no names here, and the package gets only
+    the link to it.
     """
 
     path: Path

@@ -139,7 +139,8 @@ def one_by_one(rows: list[Row], beside: str) -> list[str]:
         case = ", ".join(f"{k} {v}" for k, v in row["case"].items())
         unit = f" ({row['unit']})" if row["unit"] else ""
         lines.append(
-            f"| {case} | {row['metric']}{unit} | {number(row['value'])} | {number(row['paper'])} | {number(row['goal'])} |"
+            f"| {case} | {row['metric']}{unit} | {number(row['value'])} | {number(row['paper'])} | "
+            f"{number(row['goal'])} |"
         )
     return lines
 

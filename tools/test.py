@@ -252,8 +252,8 @@ def main() -> int:
     args.add_argument(
         "--only",
         metavar="WORD",
-        help="only the steps (or, with --mutants, the bugs) whose name contains WORD; if there is no such step, the hardware and "
-        "system tests whose name does",
+        help="only the steps (or, with --mutants, the bugs) whose name contains WORD; if there is no such "
+        "step, the hardware and system tests whose name does",
     )
     opts = args.parse_args()
     if opts.mutants:
@@ -269,7 +269,8 @@ def main() -> int:
     chosen = [step for step in steps(opts.long, folders) if opts.only is None or opts.only in step.name]
     if not chosen:
         print(
-            f"no step has `{opts.only}` in its name; there are: {', '.join(step.name for step in steps(opts.long, folders))}"
+            f"no step has `{opts.only}` in its name; there are: "
+            f"{', '.join(step.name for step in steps(opts.long, folders))}"
         )
         print(f"the hardware and system tests with `{opts.only}` in their names:", flush=True)
         pytest = steps(opts.long, folders)[-1]

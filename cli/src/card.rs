@@ -16,7 +16,7 @@ use crate::show::{self, Bar};
 
 /// Why there is no card at work.
 #[derive(Debug, thiserror::Error)]
-pub enum CardError {
+pub(crate) enum CardError {
     #[error(transparent)]
     Design(#[from] DesignError),
     #[error(transparent)]
@@ -30,14 +30,14 @@ pub enum CardError {
 }
 
 /// The parts of a card, and the programs of its units.
-pub struct Card {
+pub(crate) struct Card {
     pub design: Design,
     pub image: Image,
 }
 
 /// The carrier of a run's frames.
 #[derive(Debug, Clone)]
-pub enum On {
+pub(crate) enum On {
     /// A target, with what `rtl` records.
     Target(Target, Recording),
     /// A card behind a BAR.
@@ -46,7 +46,7 @@ pub enum On {
 
 /// Recordings of a run; on `rtl` only.
 #[derive(Debug, Clone, Default)]
-pub struct Recording {
+pub(crate) struct Recording {
     pub wave: Option<Wave>,
     /// The places that frames pass.
     pub hops: bool,
@@ -54,7 +54,7 @@ pub struct Recording {
 
 impl Card {
     /// Reads the manifest, changed by `change`, its program and its tables.
-    pub fn read(root: &Root, manifest: &Path, change: Override) -> Result<Self, CardError> {
+    pub(crate) fn read(root: &Root, manifest: &Path, change: Override) -> Result<Self, CardError> {
         let own = Design::read(manifest)?;
         let design = own.clone().with(change)?;
         let is_given = |part| own.program(part) != design.program(part);
@@ -65,7 +65,7 @@ impl Card {
     }
 
     /// Sends traffic through the card on a target.
-    pub fn carry(&self, root: &Root, target: Target, traffic: &Traffic, rate: Rate) -> Result<Run, CardError> {
+    pub(crate) fn carry(&self, root: &Root, target: Target, traffic: &Traffic, rate: Rate) -> Result<Run, CardError> {
         let mut bar = Bar::new(self.design.units());
         let mut shown = |progress: Progress| bar.show(progress);
         let mut device = self.open(root, On::Target(target, Recording::default()), None, &mut shown)?;
@@ -77,7 +77,7 @@ impl Card {
 
     /// Opens the card and loads its programs and tables; a unit that is to be debugged is halted at its first
     /// instruction.
-    pub fn open(
+    pub(crate) fn open(
         &self,
         root: &Root,
         on: On,

@@ -23,7 +23,7 @@ const LAST_LINES: usize = 20;
 
 /// Why no card is in the background.
 #[derive(Debug, thiserror::Error)]
-pub enum DaemonError {
+pub(crate) enum DaemonError {
     #[error("{}: {source}; give another file: --log FILE", path.display())]
     Log { path: PathBuf, source: io::Error },
     #[error("cannot start a process in the background: {0}")]
@@ -46,7 +46,7 @@ impl Drop for Removed {
 
 /// Starts this command again in a session of its own, without `--daemon`, and waits until its card carries frames.
 /// Returns its process.
-pub fn start(log: &Path) -> Result<u32, DaemonError> {
+pub(crate) fn start(log: &Path) -> Result<u32, DaemonError> {
     let failed = |source| DaemonError::Log { path: log.to_path_buf(), source };
     let out = File::options().create(true).append(true).open(log).map_err(failed)?;
     let before = out.metadata().map_err(failed)?.len();
@@ -81,7 +81,7 @@ pub fn start(log: &Path) -> Result<u32, DaemonError> {
 
 /// Tells the service manager that the card carries frames. If it watches the card, a thread from now on tells it that
 /// the card's own thread answers.
-pub fn ready(status: &str, socket: &Path) {
+pub(crate) fn ready(status: &str, socket: &Path) {
     // Without a service manager there is nobody to tell, and one that is gone is no reason to stop.
     let _ = sd_notify::notify(&[NotifyState::Ready, NotifyState::Status(status)]);
     if let Some(period) = sd_notify::watchdog_enabled() {
@@ -91,7 +91,7 @@ pub fn ready(status: &str, socket: &Path) {
 }
 
 /// Tells the service manager that the card is ending.
-pub fn stopping() {
+pub(crate) fn stopping() {
     let _ = sd_notify::notify(&[NotifyState::Stopping]);
 }
 
@@ -110,6 +110,6 @@ fn watch(socket: &Path, period: Duration) {
 }
 
 /// The log of a card that is not given another: beside its control socket.
-pub fn log_beside(socket: &Path) -> PathBuf {
+pub(crate) fn log_beside(socket: &Path) -> PathBuf {
     socket.with_extension(OsStr::new("log"))
 }

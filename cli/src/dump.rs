@@ -12,7 +12,7 @@ use crate::files::{self, FileError};
 
 /// Why tables were not written.
 #[derive(Debug, thiserror::Error)]
-pub enum DumpError {
+pub(crate) enum DumpError {
     #[error(transparent)]
     Engine(#[from] EngineError),
     #[error(transparent)]
@@ -24,7 +24,7 @@ pub enum DumpError {
 }
 
 /// Finds out whether a service's tables can be written into a folder, and makes it.
-pub fn check(service: &str, folder: &Path) -> Result<(), DumpError> {
+pub(crate) fn check(service: &str, folder: &Path) -> Result<(), DumpError> {
     dump_of(service)?;
     files::make_folder(folder)?;
     Ok(files::writable(&list_of(service, folder))?)
@@ -45,7 +45,7 @@ fn list_of(service: &str, folder: &Path) -> PathBuf {
 }
 
 /// Writes a service's tables into a folder; they replace the files of an earlier dump there.
-pub fn write(device: &mut dyn Device, service: &str, folder: &Path) -> Result<(), DumpError> {
+pub(crate) fn write(device: &mut dyn Device, service: &str, folder: &Path) -> Result<(), DumpError> {
     let dump = dump_of(service)?;
     let mut ask = |ask: Json| {
         let request = Request { service: service.to_owned(), ask };

@@ -12,18 +12,18 @@ use penstock_live::Client;
 use penstock_live::protocol::Request;
 
 /// The default port for gdb.
-pub const PORT: u16 = 3333;
+pub(crate) const PORT: u16 = 3333;
 
 /// A unit that is to be debugged, and the TCP port of this machine at which gdb finds it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Debugged {
+pub(crate) struct Debugged {
     pub unit: u32,
     pub port: u16,
 }
 
 /// Why nothing is debugged.
 #[derive(Debug, thiserror::Error)]
-pub enum DebuggerError {
+pub(crate) enum DebuggerError {
     #[error(transparent)]
     Debug(#[from] DebugError),
     #[error(transparent)]
@@ -38,7 +38,7 @@ pub enum DebuggerError {
 
 impl Debugged {
     /// Parses `UNIT` or `UNIT:PORT`.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         let (unit, port) = text.split_once(':').map_or((text, None), |(unit, port)| (unit, Some(port)));
         match (unit.parse(), port.map_or(Ok(PORT), str::parse)) {
             (Ok(unit), Ok(port)) => Ok(Self { unit, port }),
@@ -47,7 +47,7 @@ impl Debugged {
     }
 
     /// Listens at its port, on this machine only, and prints the port.
-    pub fn listen(self) -> Result<TcpListener, DebuggerError> {
+    pub(crate) fn listen(self) -> Result<TcpListener, DebuggerError> {
         let fail = |source| DebuggerError::Listen { port: self.port, source };
         let listener = TcpListener::bind(("127.0.0.1", self.port)).map_err(fail)?;
         let port = listener.local_addr().map_err(fail)?.port();
@@ -57,7 +57,7 @@ impl Debugged {
 }
 
 /// Halts a unit of a device that is to be loaded, at its first instruction.
-pub fn halt_first(device: &mut dyn Device, debugged: Debugged, units: u32) -> Result<(), DebuggerError> {
+pub(crate) fn halt_first(device: &mut dyn Device, debugged: Debugged, units: u32) -> Result<(), DebuggerError> {
     let unit = debugged.unit;
     if unit >= units {
         return Err(DebuggerError::NoUnit { unit, units });
@@ -66,7 +66,7 @@ pub fn halt_first(device: &mut dyn Device, debugged: Debugged, units: u32) -> Re
 }
 
 /// Serves gdb while the frames that were sent to a device are on their way.
-pub fn debug_run(
+pub(crate) fn debug_run(
     device: &mut dyn Device,
     debugged: Debugged,
     listener: &TcpListener,
@@ -82,7 +82,7 @@ pub fn debug_run(
 }
 
 /// A unit of a card that is up.
-pub struct LiveWindow {
+pub(crate) struct LiveWindow {
     pub client: Client,
     pub unit: u32,
 }

@@ -16,7 +16,7 @@ const FRAME_BITS: u32 = 40;
 
 /// Why a capture does not enter.
 #[derive(Debug, thiserror::Error)]
-pub enum InputError {
+pub(crate) enum InputError {
     #[error(transparent)]
     Capture(#[from] CaptureError),
     #[error(transparent)]
@@ -26,7 +26,7 @@ pub enum InputError {
 }
 
 /// The captures of a run, in the order of the command line.
-pub struct Inputs {
+pub(crate) struct Inputs {
     captures: Vec<(Port, Input)>,
     stop: Arc<AtomicBool>,
     told: Arc<Mutex<Vec<Told>>>,
@@ -57,7 +57,7 @@ fn locked(told: &Mutex<Vec<Told>>) -> MutexGuard<'_, Vec<Told>> {
 impl Inputs {
     /// Opens captures, each given as `FILE` or `FILE@PORT`; only frames of `part` enter. All of them end when `stop` is
     /// set.
-    pub fn open(inputs: &[String], part: Option<Part>, stop: &Arc<AtomicBool>) -> Result<Self, InputError> {
+    pub(crate) fn open(inputs: &[String], part: Option<Part>, stop: &Arc<AtomicBool>) -> Result<Self, InputError> {
         let told = Arc::new(Mutex::new(vec![Told::default(); inputs.len()]));
         let mut captures = Vec::new();
         for (number, input) in inputs.iter().enumerate() {
@@ -78,23 +78,23 @@ impl Inputs {
     }
 
     /// Lets a card read the captures.
-    pub fn stream(&mut self, device: &mut dyn Device, rate: Rate) -> Result<(), DeviceError> {
+    pub(crate) fn stream(&mut self, device: &mut dyn Device, rate: Rate) -> Result<(), DeviceError> {
         self.captures.drain(..).try_for_each(|(port, input)| device.stream(port, Box::new(input), rate))
     }
 
     /// Faults of the captures that were read to their ends.
-    pub fn faults(&self) -> Vec<String> {
+    pub(crate) fn faults(&self) -> Vec<String> {
         locked(&self.told).iter().flat_map(|told| told.faults.clone()).collect()
     }
 
     /// Whether the captures were ended before their ends.
-    pub fn are_stopped(&self) -> bool {
+    pub(crate) fn are_stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
     /// The number of a frame among those of all captures, in the order of the command line, by its
     /// [`Arrival::index`]. It is known when the captures are read.
-    pub fn number(&self, index: usize) -> usize {
+    pub(crate) fn number(&self, index: usize) -> usize {
         let (capture, frame) = (index >> FRAME_BITS, index & ((1 << FRAME_BITS) - 1));
         locked(&self.told)[..capture].iter().map(|told| told.frames).sum::<usize>() + frame
     }

@@ -17,7 +17,7 @@ use tracing_subscriber::{Layer, fmt, registry};
 
 /// The form of messages.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum)]
-pub enum Format {
+pub(crate) enum Format {
     /// Lines for people.
     #[default]
     Text,
@@ -27,7 +27,7 @@ pub enum Format {
 
 impl Format {
     /// Has messages printed in this form from now on.
-    pub fn start(self) {
+    pub(crate) fn start(self) {
         let lines = fmt::layer().with_writer(stderr).with_target(false);
         let (layer, level) = match self {
             Self::Text => (lines.with_ansi(false).with_level(false).without_time().boxed(), Level::WARN),
@@ -42,7 +42,7 @@ impl Format {
     }
 
     /// Prints lines about the start or the end.
-    pub fn say(self, lines: &str) {
+    pub(crate) fn say(self, lines: &str) {
         match self {
             Self::Text => print(lines),
             Self::Json => lines.lines().for_each(|line| info!("{line}")),
@@ -51,7 +51,7 @@ impl Format {
 }
 
 /// Writes to standard output at once, also through a pipe. A closed output is no reason to stop.
-pub fn print(text: &str) {
+pub(crate) fn print(text: &str) {
     let mut out = stdout();
     let _ = out.write_all(plain(text).as_bytes()).and_then(|()| out.flush());
 }

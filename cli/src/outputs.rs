@@ -14,7 +14,7 @@ const MAX_PORTS: u8 = 4;
 
 /// The place of a run's captures.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Out {
+pub(crate) enum Out {
     /// A folder, with a file for each port.
     Folder(PathBuf),
     /// Standard output, for the frames of this port.
@@ -23,7 +23,7 @@ pub enum Out {
 
 impl Out {
     /// Parses `DIR` or `-@PORT`.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    pub(crate) fn parse(text: &str) -> Result<Self, String> {
         match text.strip_prefix('-') {
             Some(rest) if rest.is_empty() || rest.starts_with('@') => {
                 let port = rest.strip_prefix('@').and_then(Port::parse);
@@ -43,7 +43,7 @@ impl Out {
     }
 
     /// Makes the folder and finds out whether its files can be written.
-    pub fn check(&self, ports: u32, packing: Packing) -> Result<(), FileError> {
+    pub(crate) fn check(&self, ports: u32, packing: Packing) -> Result<(), FileError> {
         if let Self::Folder(folder) = self {
             files::make_folder(folder)?;
         }
@@ -57,11 +57,11 @@ fn exits(ports: u8) -> impl Iterator<Item = Port> {
 }
 
 /// The captures that a run writes, one for each exit.
-pub struct Outputs(BTreeMap<Port, Writer>);
+pub(crate) struct Outputs(BTreeMap<Port, Writer>);
 
 impl Outputs {
     /// Creates the captures; they replace all those of an earlier run.
-    pub fn create(out: &Out, ports: u32, packing: Packing) -> Result<Self, OutputError> {
+    pub(crate) fn create(out: &Out, ports: u32, packing: Packing) -> Result<Self, OutputError> {
         let mut writers = BTreeMap::new();
         match out {
             Out::Folder(folder) => remove_captures(folder)?,
@@ -74,7 +74,7 @@ impl Outputs {
     }
 
     /// Writes frames that left.
-    pub fn write(&mut self, departures: &[Departure]) -> Result<(), CaptureError> {
+    pub(crate) fn write(&mut self, departures: &[Departure]) -> Result<(), CaptureError> {
         for departure in departures {
             if let Some(writer) = self.0.get_mut(&departure.to) {
                 writer.write(departure.time_ns, &departure.bytes)?;
@@ -84,7 +84,7 @@ impl Outputs {
     }
 
     /// Completes the captures.
-    pub fn finish(self) -> Result<(), CaptureError> {
+    pub(crate) fn finish(self) -> Result<(), CaptureError> {
         self.0.into_values().try_for_each(Writer::finish)
     }
 }
@@ -99,7 +99,7 @@ fn remove_captures(folder: &Path) -> Result<(), FileError> {
 
 /// Why captures are not written.
 #[derive(Debug, thiserror::Error)]
-pub enum OutputError {
+pub(crate) enum OutputError {
     #[error(transparent)]
     Capture(#[from] CaptureError),
     #[error(transparent)]

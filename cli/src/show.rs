@@ -25,7 +25,7 @@ enum Level {
 }
 
 /// Sets how much the command prints, once.
-pub fn set_level(quiet: bool, verbose: bool) {
+pub(crate) fn set_level(quiet: bool, verbose: bool) {
     let level = match (quiet, verbose) {
         (true, _) => Level::Quiet,
         (_, true) => Level::Verbose,
@@ -35,19 +35,19 @@ pub fn set_level(quiet: bool, verbose: bool) {
 }
 
 /// Whether only results and errors are wanted.
-pub fn is_quiet() -> bool {
+pub(crate) fn is_quiet() -> bool {
     LEVEL.get().is_some_and(|(level, _)| *level == Level::Quiet)
 }
 
 /// Prints messages of compilers, unless the user wants none.
-pub fn warn(messages: &str) {
+pub(crate) fn warn(messages: &str) {
     if !is_quiet() {
         say::notes(messages);
     }
 }
 
 /// Prints a step that is done, with the time since the start, if the user wants steps.
-pub fn step(words: fmt::Arguments<'_>) {
+pub(crate) fn step(words: fmt::Arguments<'_>) {
     if let Some((Level::Verbose, start)) = LEVEL.get() {
         note!("{:9.3} s  {}", start.elapsed().as_secs_f64(), words);
     }
@@ -55,7 +55,7 @@ pub fn step(words: fmt::Arguments<'_>) {
 
 /// A progress bar on standard error. If that is not a terminal, only steps that take minutes are reported, with a line
 /// each.
-pub struct Bar {
+pub(crate) struct Bar {
     bar: ProgressBar,
     /// Units of the card.
     units: u32,
@@ -67,7 +67,7 @@ pub struct Bar {
 
 impl Bar {
     /// For a card of this many units.
-    pub fn new(units: u32) -> Self {
+    pub(crate) fn new(units: u32) -> Self {
         let bar = if is_quiet() { ProgressBar::hidden() } else { ProgressBar::new(0) };
         Self { bar, units, watched: stderr().is_terminal(), told: String::new() }
     }
@@ -81,7 +81,7 @@ impl Bar {
     }
 
     /// Shows the progress of a device.
-    pub fn show(&mut self, progress: Progress) {
+    pub(crate) fn show(&mut self, progress: Progress) {
         let (template, done, total, message) = match progress {
             Progress::Building { done, total } => {
                 let units = if self.units == 1 { "1 unit".to_string() } else { format!("{} units", self.units) };
@@ -108,13 +108,13 @@ impl Bar {
     }
 
     /// Takes the bar off the screen.
-    pub fn finish(self) {
+    pub(crate) fn finish(self) {
         self.bar.finish_and_clear();
     }
 }
 
 /// A number with commas between thousands.
-pub fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
     for (index, digit) in digits.chars().enumerate() {

@@ -12,32 +12,32 @@ use serde_json::Value as Json;
 use crate::show::grouped;
 
 /// Column heads of the table of ports.
-pub const PORT_HEADS: [&str; 9] =
+pub(crate) const PORT_HEADS: [&str; 9] =
     ["port", "interface", "in frames", "Mpps", "Gb/s", "out frames", "Mpps", "Gb/s", "drops"];
 /// Column heads of the table of units.
-pub const UNIT_HEADS: [&str; 9] =
+pub(crate) const UNIT_HEADS: [&str; 9] =
     ["unit", "state", "held", "in frames", "out frames", "made", "blocked", "refused", "at"];
 
 /// Two states of a card; rates are the difference. The first may be from before the card was up.
-pub struct Look<'a> {
+pub(crate) struct Look<'a> {
     before: Option<&'a Status>,
     now: &'a Status,
 }
 
 impl<'a> Look<'a> {
     /// Rates since the card is up.
-    pub fn since_start(now: &'a Status) -> Self {
+    pub(crate) fn since_start(now: &'a Status) -> Self {
         Self { before: None, now }
     }
 
     /// Rates since an earlier state.
-    pub fn since(before: &'a Status, now: &'a Status) -> Self {
+    pub(crate) fn since(before: &'a Status, now: &'a Status) -> Self {
         // Another card at the same socket has counted from zero.
         Self { before: Some(before).filter(|before| before.process == now.process), now }
     }
 
     /// The card in a line.
-    pub fn head(&self) -> String {
+    pub(crate) fn head(&self) -> String {
         let Status { design, programs, seconds, driver, .. } = self.now;
         let name = |program: &PathBuf| program.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let programs: Vec<String> = programs.iter().map(name).collect();
@@ -45,7 +45,7 @@ impl<'a> Look<'a> {
     }
 
     /// Rows of the table of ports.
-    pub fn ports(&self) -> Vec<[String; 9]> {
+    pub(crate) fn ports(&self) -> Vec<[String; 9]> {
         let before =
             |port: &PortStatus| self.before.and_then(|status| status.ports.iter().find(|old| old.port == port.port));
         self.now.ports.iter().map(|port| self.port(port, before(port))).collect()
@@ -72,12 +72,12 @@ impl<'a> Look<'a> {
     }
 
     /// Rows of the table of units.
-    pub fn units(&self) -> Vec<[String; 9]> {
+    pub(crate) fn units(&self) -> Vec<[String; 9]> {
         self.now.units.iter().map(|one| unit(one, grouped)).collect()
     }
 
     /// The table of ports in lines of at most `width` letters: with short numbers if whole ones do not fit.
-    pub fn port_lines(&self, width: usize) -> Vec<String> {
+    pub(crate) fn port_lines(&self, width: usize) -> Vec<String> {
         let whole = table(&PORT_HEADS, &self.ports());
         if whole.lines().all(|line| line.chars().count() <= width) {
             return whole.lines().map(str::to_owned).collect();
@@ -95,7 +95,7 @@ impl<'a> Look<'a> {
 
     /// The table of units in lines, where numbers are short if whole ones do not fit into `width` letters. The place of
     /// a program may still be longer.
-    pub fn unit_lines(&self, width: usize) -> Vec<String> {
+    pub(crate) fn unit_lines(&self, width: usize) -> Vec<String> {
         let whole = self.units();
         // The last column is text, and may be longer.
         let numbers = |rows: &[[String; 9]]| {
@@ -121,13 +121,13 @@ impl<'a> Look<'a> {
     }
 
     /// Reasons for drops at each port, a line for each port that has some.
-    pub fn drop_lines(&self) -> Vec<String> {
+    pub(crate) fn drop_lines(&self) -> Vec<String> {
         let ports = self.now.ports.iter().filter(|port| !port.drops.is_empty());
         ports.map(|port| format!("dropped at {}: {}", port.port, drops(&port.drops))).collect()
     }
 
     /// Everything, as plain text.
-    pub fn text(&self, more: &More) -> String {
+    pub(crate) fn text(&self, more: &More) -> String {
         let mut text = self.head() + "\n\n";
         text += &table(&PORT_HEADS, &self.ports());
         text += "\n";
@@ -141,14 +141,14 @@ impl<'a> Look<'a> {
     }
 
     /// Ports and drops alone: the card's summary at its end.
-    pub fn summary(&self) -> String {
+    pub(crate) fn summary(&self) -> String {
         format!("{}\n{}drops: {}\n", self.head(), table(&PORT_HEADS, &self.ports()), drops(&self.now.drops))
     }
 }
 
 /// Answers of a card beside its status: inline blocks with the counters of their engines, and tables of programs.
 #[derive(Debug, Clone, Default)]
-pub struct More {
+pub(crate) struct More {
     /// Inline blocks.
     pub blocks: Vec<BlockCounters>,
     /// Programs.
@@ -157,14 +157,14 @@ pub struct More {
 
 impl More {
     /// Asks a card.
-    pub fn ask(client: &mut Client) -> Result<Self, ControlError> {
+    pub(crate) fn ask(client: &mut Client) -> Result<Self, ControlError> {
         let counters = client.ask(&Request::Counters)?.counters;
         let blocks = counters.and_then(|counters| counters.inline).map_or(Vec::new(), |inline| inline.blocks);
         Ok(Self { blocks, programs: client.ask(&Request::Programs)?.programs.unwrap_or_default() })
     }
 
     /// In lines, after an empty one; none if there is nothing to tell.
-    pub fn lines(&self) -> Vec<String> {
+    pub(crate) fn lines(&self) -> Vec<String> {
         let mut lines = Vec::new();
         if !self.blocks.is_empty() {
             let heads = ["block", "engine", "frames", "made", "absorbed", "blocked"];
@@ -194,7 +194,7 @@ impl More {
 }
 
 /// A block's own counters that are not zero, in lines.
-pub fn own_lines(block: &BlockCounters) -> Vec<String> {
+pub(crate) fn own_lines(block: &BlockCounters) -> Vec<String> {
     let mut lines = Vec::new();
     own_counters(&block.own, "", &mut lines);
     lines.into_iter().map(|line| line.trim_start().to_owned()).collect()
@@ -223,7 +223,7 @@ fn own_counters(value: &Json, at: &str, lines: &mut Vec<String>) {
 }
 
 /// A number in six letters at most: three digits and a unit if it has more than five.
-pub fn short(number: u64) -> String {
+pub(crate) fn short(number: u64) -> String {
     if number < 100_000 {
         return grouped(number);
     }
@@ -259,7 +259,7 @@ fn unit(unit: &UnitStatus, number: fn(u64) -> String) -> [String; 9] {
 }
 
 /// Reasons and counts in words.
-pub fn drops(reasons: &BTreeMap<String, u64>) -> String {
+pub(crate) fn drops(reasons: &BTreeMap<String, u64>) -> String {
     let words: Vec<String> = reasons.iter().map(|(reason, count)| format!("{reason} {}", grouped(*count))).collect();
     if words.is_empty() { "none".to_string() } else { words.join(", ") }
 }
@@ -277,7 +277,6 @@ fn table<const N: usize>(heads: &[&str; N], rows: &[[String; N]]) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_device::Vitals;
     use serde_json::json;

@@ -11,7 +11,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-use penstock_device::{CLOCK_MHZ, Design, Hop, Maker, Place, Port, Run};
+use penstock_device::{CLOCK_MHZ, Departure, Design, Hop, Maker, Place, Port, Run};
 use serde::Serialize;
 use serde_json::json;
 
@@ -80,7 +80,7 @@ struct Event<'a> {
 }
 
 /// Writes the journeys of a run; `number` gives the number of a frame by its [`Departure::input`].
-pub fn write(path: &Path, design: &Design, run: &Run, number: impl Fn(usize) -> usize) -> io::Result<()> {
+pub(crate) fn write(path: &Path, design: &Design, run: &Run, number: impl Fn(usize) -> usize) -> io::Result<()> {
     let mut journeys = journeys(design.ports as u8, run, number);
     journeys.sort_by_key(|journey| journey.slices.first().map(|slice| slice.begin));
     let threads = threads(&journeys);
@@ -161,49 +161,34 @@ const KEPT: usize = 4;
 
 /// The fate of each recorded frame.
 fn journeys(ports: u8, run: &Run, number: impl Fn(usize) -> usize) -> Vec<Journey> {
-    let mut known: HashMap<Key, Journey> = HashMap::new();
-    // Frames that a slot was given to, the last one last: those before may still be on their way out.
-    let mut of_slot: HashMap<(u8, u8), VecDeque<Key>> = HashMap::new();
-    let give = |slots: &mut HashMap<(u8, u8), VecDeque<Key>>, slot, key| {
-        let frames = slots.entry(slot).or_default();
-        if frames.back() != Some(&key) {
-            frames.push_back(key);
-        }
-        if frames.len() > KEPT {
-            frames.pop_front();
-        }
-    };
-    for &Hop { cycle, place, source, entered, unit, slot } in &run.hops {
+    let mut all = Journeys { ports, known: HashMap::new(), of_slot: HashMap::new() };
+    run.hops.iter().for_each(|hop| all.pass(hop));
+    run.departures.iter().for_each(|departure| all.leave(departure, &number));
+    all.known.into_values().filter(|journey| !journey.name.is_empty()).collect()
+}
+
+/// Journeys that are being read.
+struct Journeys {
+    ports: u8,
+    known: HashMap<Key, Journey>,
+    /// By unit and slot, frames that it was given to, the last one last: those before may still be on their way out.
+    of_slot: HashMap<(u8, u8), VecDeque<Key>>,
+}
+
+impl Journeys {
+    /// A frame passes a place.
+    fn pass(&mut self, hop: &Hop) {
+        let Hop { cycle, place, source, entered, unit, slot } = *hop;
         if let Place::SlotFree(unit) = place {
-            // A slot that is free before its frame has left: the program dropped it.
-            if let Some(journey) = of_slot.get(&(unit, slot)).and_then(|frames| known.get_mut(frames.back()?))
-                && journey.is_in(Block::Unit(unit))
-            {
-                journey.move_on(cycle, None);
-                journey.name = "dropped".to_string();
-            }
-            continue;
+            self.free((unit, slot), cycle);
+            return;
         }
         if matches!(place, Place::StepIn(_) | Place::StepOut(_)) {
             // The trace does not identify the frame of these headers.
-            continue;
+            return;
         }
-        let mut key = (source, entered);
-        if source == LOOPED {
-            // Its slot identifies it. If it goes over loopback again, it is identified by leaving a unit at the
-            // expected place.
-            let leaves = |(key, journey): (&Key, &Journey)| {
-                (key.1 == entered && matches!(place, Place::UnitOut(unit) if journey.is_in(Block::Unit(unit))))
-                    .then_some(*key)
-            };
-            let frames = of_slot.get(&(unit, slot));
-            let labelled = frames.and_then(|frames| frames.iter().rev().find(|key| key.1 == entered).copied());
-            let Some(found) = labelled.or_else(|| known.iter().find_map(leaves)) else {
-                continue;
-            };
-            key = found;
-        }
-        let journey = known.entry(key).or_default();
+        let Some(key) = self.key(hop) else { return };
+        let journey = self.known.entry(key).or_default();
         match place {
             Place::Chain(port) => {
                 journey.now = Some((Block::Ingress(port), entered));
@@ -218,25 +203,53 @@ fn journeys(ports: u8, run: &Run, number: impl Fn(usize) -> usize) -> Vec<Journe
             }
             Place::Dispatched(_) => journey.move_on(cycle, Some(Block::SwitchIn)),
             Place::UnitIn(at) => {
-                give(&mut of_slot, (at, slot), key);
+                give(self.of_slot.entry((at, slot)).or_default(), key);
                 journey.move_on(cycle, Some(Block::Unit(at)));
             }
             Place::UnitOut(at) => {
                 if matches!(Maker::of_source(source), Some(Maker::Unit(_))) {
                     journey.now = Some((Block::Unit(at), entered));
                 }
-                give(&mut of_slot, (unit, slot), key);
+                give(self.of_slot.entry((unit, slot)).or_default(), key);
                 journey.move_on(cycle, Some(Block::SwitchOut));
             }
-            Place::Exit(exit) if exit == ports + 1 => journey.move_on(cycle, Some(Block::Loopback)),
+            Place::Exit(exit) if exit == self.ports + 1 => journey.move_on(cycle, Some(Block::Loopback)),
             Place::Exit(exit) => journey.move_on(cycle, Some(Block::Exit(exit))),
             Place::SlotFree(_) | Place::StepIn(_) | Place::StepOut(_) => {}
         }
     }
-    for departure in &run.departures {
+
+    /// A slot is free. If its frame has not left, the program dropped it.
+    fn free(&mut self, (unit, slot): (u8, u8), cycle: u64) {
+        if let Some(journey) = self.of_slot.get(&(unit, slot)).and_then(|frames| self.known.get_mut(frames.back()?))
+            && journey.is_in(Block::Unit(unit))
+        {
+            journey.move_on(cycle, None);
+            journey.name = "dropped".to_string();
+        }
+    }
+
+    /// The frame that passes. Over loopback its slot identifies it. If it goes over loopback again, it is identified by
+    /// leaving a unit at the expected place.
+    fn key(&self, hop: &Hop) -> Option<Key> {
+        let Hop { place, source, entered, unit, slot, .. } = *hop;
+        if source != LOOPED {
+            return Some((source, entered));
+        }
+        let leaves = |(key, journey): (&Key, &Journey)| {
+            (key.1 == entered && matches!(place, Place::UnitOut(unit) if journey.is_in(Block::Unit(unit))))
+                .then_some(*key)
+        };
+        let frames = self.of_slot.get(&(unit, slot));
+        let labelled = frames.and_then(|frames| frames.iter().rev().find(|key| key.1 == entered).copied());
+        labelled.or_else(|| self.known.iter().find_map(leaves))
+    }
+
+    /// A frame has left the card.
+    fn leave(&mut self, departure: &Departure, number: impl Fn(usize) -> usize) {
         let (source, name) = match (departure.input.zip(departure.from), departure.made_by) {
             (_, Some(maker)) => (maker.source(), format!("made by {maker}")),
-            (None, None) => continue,
+            (None, None) => return,
             (Some((index, port)), None) => {
                 let source = match port {
                     Port::Ethernet(port @ 0..=1) => port,
@@ -246,13 +259,22 @@ fn journeys(ports: u8, run: &Run, number: impl Fn(usize) -> usize) -> Vec<Journe
                 (source, format!("frame {}", number(index)))
             }
         };
-        if let Some(journey) = known.get_mut(&(source, departure.entered)) {
+        if let Some(journey) = self.known.get_mut(&(source, departure.entered)) {
             journey.move_on(departure.last, None);
             journey.name = name;
             journey.bytes = departure.bytes.len();
         }
     }
-    known.into_values().filter(|journey| !journey.name.is_empty()).collect()
+}
+
+/// A slot is given to a frame.
+fn give(frames: &mut VecDeque<Key>, key: Key) {
+    if frames.back() != Some(&key) {
+        frames.push_back(key);
+    }
+    if frames.len() > KEPT {
+        frames.pop_front();
+    }
 }
 
 /// Assigns each slice to a thread of its block, so that no two slices of a thread overlap.

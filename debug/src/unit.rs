@@ -386,7 +386,6 @@ fn words(address: u32, count: usize) -> impl Iterator<Item = (u32, Part)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::HashMap;
 

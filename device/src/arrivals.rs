@@ -87,7 +87,7 @@ pub(crate) struct Lanes {
 
 impl Lanes {
     /// Adds frames at a port, behind those that wait there.
-    pub fn push(&mut self, port: Port, frames: Box<dyn Arrivals>) {
+    pub(crate) fn push(&mut self, port: Port, frames: Box<dyn Arrivals>) {
         let at = self.lanes.partition_point(|lane| lane.port < port);
         if self.lanes.get(at).is_none_or(|lane| lane.port != port) {
             self.lanes.insert(at, Lane::of(port));
@@ -100,7 +100,7 @@ impl Lanes {
     }
 
     /// Adds traffic, behind the frames that wait.
-    pub fn send(&mut self, traffic: &Traffic) {
+    pub(crate) fn send(&mut self, traffic: &Traffic) {
         let (traffic, base) = (Arc::new(traffic.clone()), self.sent);
         self.sent += traffic.frames.len();
         for port in traffic.ports() {
@@ -109,17 +109,17 @@ impl Lanes {
     }
 
     /// Ports with frames that wait.
-    pub fn ports(&mut self) -> Vec<Port> {
+    pub(crate) fn ports(&mut self) -> Vec<Port> {
         self.lanes.iter_mut().filter_map(|lane| lane.head().map(|_| lane.port)).collect()
     }
 
     /// Whether no frame waits.
-    pub fn is_empty(&mut self) -> bool {
+    pub(crate) fn is_empty(&mut self) -> bool {
         self.lanes.iter_mut().all(|lane| lane.head().is_none())
     }
 
     /// The port whose next frame is the first by time: the frames of each port keep their order.
-    pub fn earliest(&mut self) -> Option<Port> {
+    pub(crate) fn earliest(&mut self) -> Option<Port> {
         let heads = self.lanes.iter_mut().filter_map(|lane| {
             let head = lane.head()?;
             Some((lane.latest, head.index, lane.port))
@@ -128,24 +128,24 @@ impl Lanes {
     }
 
     /// The time of the earliest next frame of a port, ns.
-    pub fn oldest(&mut self) -> Option<u64> {
+    pub(crate) fn oldest(&mut self) -> Option<u64> {
         self.lanes.iter_mut().filter_map(|lane| Some(lane.head()?.time_ns)).min()
     }
 
     /// The same of frames that were captured: other frames have the time 0.
-    pub fn oldest_captured(&mut self) -> Option<u64> {
+    pub(crate) fn oldest_captured(&mut self) -> Option<u64> {
         let heads = self.lanes.iter_mut().filter_map(|lane| Some(lane.head()?.time_ns));
         heads.filter(|time_ns| *time_ns != 0).min()
     }
 
     /// The next frame of a port.
-    pub fn next(&mut self, port: Port) -> Option<(Arrival, &[u8])> {
+    pub(crate) fn next(&mut self, port: Port) -> Option<(Arrival, &[u8])> {
         let lane = self.lane(port)?;
         Some((lane.head()?, &lane.bytes))
     }
 
     /// The next frame of a port has entered.
-    pub fn take(&mut self, port: Port) {
+    pub(crate) fn take(&mut self, port: Port) {
         let taken = self.lane(port).and_then(|lane| lane.head.take().map(|_| lane.bytes.len() as u64));
         if let Some(bytes) = taken {
             self.taken.0 += 1;

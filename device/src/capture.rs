@@ -293,7 +293,6 @@ fn broken(path: &Path, frames: usize, error: &PcapError) -> End {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -32,11 +32,11 @@ use crate::target::Target;
 use crate::traffic::{Departure, Port, Traffic};
 
 /// Cycles between two checks of the units.
-pub const LOOK: u64 = 5_000;
+pub(crate) const LOOK: u64 = 5_000;
 /// Cycles without a beat after which the device checks for the end of a run.
-pub const QUIET: u64 = 300;
+pub(crate) const QUIET: u64 = 300;
 /// Cycles without any movement after which missing frames count as lost: enough for the watchdog to report first.
-pub const STILL: u64 = 25_000;
+pub(crate) const STILL: u64 = 25_000;
 
 /// Cycles that the frames of each port that were handed to the card last at least, unless no further ones wait: more than
 /// pass between two calls of [`CardDevice::top_up`], so no port runs dry.
@@ -193,7 +193,7 @@ impl<M: Machine> CardDevice<M> {
     pub(crate) fn begin_sending(&mut self, ports: &[Port], rate: Rate) -> Result<(), DeviceError> {
         self.machine.is_as_left()?;
         for port in ports {
-            port.check(self.host.ports).map_err(DeviceError::Unsupported)?;
+            port.check(self.host.ports)?;
             self.machine.accept(*port)?;
         }
         if rate == Rate::Captured && !M::KEEPS_TIMES {
@@ -401,17 +401,7 @@ impl<M: Machine> CardDevice<M> {
     /// Carries on until the next check of the card.
     fn carry(&mut self, flight: &mut Flight, progress: &mut dyn FnMut(Progress)) -> Result<Work, DeviceError> {
         self.top_up(flight)?;
-        if self.rate == Rate::Turns {
-            flight.stride = QUIET;
-        }
-        let step = match mem::take(&mut flight.wait) {
-            0 => self.machine.step(flight.stride, QUIET)?,
-            // A model in which nothing moves would come back at once, and a look takes longer than that.
-            wait => match self.machine.step(wait, u64::MAX)? {
-                Step::Failed => Step::Failed,
-                Step::Idle | Step::OutOfCycles => Step::Idle,
-            },
-        };
+        let step = self.step(flight)?;
         if self.collect(flight) {
             flight.moved = self.machine.cycle();
         }
@@ -434,27 +424,11 @@ impl<M: Machine> CardDevice<M> {
             flight.stride = LOOK;
             return Ok(Work::Moving);
         }
-        let looks_at = self.machine.cycle();
-        let counters = self.counters()?.since(&flight.before);
-        // Behind a BAR the look itself takes longer than frames have time to move.
-        flight.moved += self.machine.cycle() - looks_at;
-        let drops = counters.drops();
-        let by_blocks = (counters.made_by_blocks(), counters.absorbed());
-        if (drops, by_blocks) != (flight.run.drops, flight.by_blocks) {
-            (flight.run.drops, flight.by_blocks) = (drops, by_blocks);
-            flight.moved = self.machine.cycle();
-        }
-        let told: u64 = counters.units.iter().map(|unit| unit.generated).sum();
-        if !M::KNOWS_MAKERS {
-            // Some may be on their way still.
-            flight.made.frames = told.min(flight.run.left.total() - flight.earlier);
-        }
+        let counters = self.look(flight)?;
         let accounted = flight.accounted();
-        if !M::KNOWS_MAKERS && accounted != flight.ended {
-            (flight.ended, flight.moved) = (accounted, self.machine.cycle());
-        }
         flight.stands = None;
         if self.lanes.is_empty() && flight.matcher.entered == flight.queued && accounted >= flight.queued {
+            let told = generated(&counters);
             let now = self.machine.cycle();
             if told > flight.told {
                 (flight.told, flight.made_at) = (told, now);
@@ -485,18 +459,56 @@ impl<M: Machine> CardDevice<M> {
             return Ok(Work::Moving);
         }
         flight.stands = Some((flight.matcher.entered.saturating_sub(accounted), circling));
-        if self.host.debugged(&mut self.machine)? == 0 {
-            // In turns, other frames may pass a frame that is stuck.
-            if !self.lanes.is_empty() && self.host.asleep == 0 && flight.matcher.entered == flight.queued {
-                flight.given_up = flight.queued.saturating_sub(accounted);
-                flight.moved = self.machine.cycle();
-                return Ok(Work::Moving);
-            }
-            return Ok(Work::Done);
+        if self.host.debugged(&mut self.machine)? > 0 {
+            // Units that then go on have their full time again.
+            flight.moved = self.machine.cycle();
+            return Ok(Work::Waiting);
         }
-        // Those that then go on have their full time again.
-        flight.moved = self.machine.cycle();
-        Ok(Work::Waiting)
+        // In turns, other frames may pass a frame that is stuck.
+        if !self.lanes.is_empty() && self.host.asleep == 0 && flight.matcher.entered == flight.queued {
+            flight.given_up = flight.queued.saturating_sub(accounted);
+            flight.moved = self.machine.cycle();
+            return Ok(Work::Moving);
+        }
+        Ok(Work::Done)
+    }
+
+    /// Lets the card work until it is time for the next look at it.
+    fn step(&mut self, flight: &mut Flight) -> Result<Step, DeviceError> {
+        if self.rate == Rate::Turns {
+            flight.stride = QUIET;
+        }
+        match mem::take(&mut flight.wait) {
+            0 => self.machine.step(flight.stride, QUIET),
+            // A model in which nothing moves would come back at once, and a look takes longer than that.
+            wait => match self.machine.step(wait, u64::MAX)? {
+                Step::Failed => Ok(Step::Failed),
+                Step::Idle | Step::OutOfCycles => Ok(Step::Idle),
+            },
+        }
+    }
+
+    /// Looks at the counters since the beginning, and notes what has moved since the last look.
+    fn look(&mut self, flight: &mut Flight) -> Result<Counters, DeviceError> {
+        let looks_at = self.machine.cycle();
+        let counters = self.counters()?.since(&flight.before);
+        // Behind a BAR the look itself takes longer than frames have time to move.
+        flight.moved += self.machine.cycle() - looks_at;
+        let drops = counters.drops();
+        let by_blocks = (counters.made_by_blocks(), counters.absorbed());
+        if (drops, by_blocks) != (flight.run.drops, flight.by_blocks) {
+            (flight.run.drops, flight.by_blocks) = (drops, by_blocks);
+            flight.moved = self.machine.cycle();
+        }
+        if !M::KNOWS_MAKERS {
+            // Some may be on their way still.
+            flight.made.frames = generated(&counters).min(flight.run.left.total() - flight.earlier);
+            let accounted = flight.accounted();
+            if accounted != flight.ended {
+                (flight.ended, flight.moved) = (accounted, self.machine.cycle());
+            }
+        }
+        Ok(counters)
     }
 
     /// Lets frames that have entered go through the inline blocks, as far as they can.
@@ -567,6 +579,11 @@ impl<M: Machine> CardDevice<M> {
         }
         Ok(())
     }
+}
+
+/// Frames that the programs of all units made.
+fn generated(counters: &Counters) -> u64 {
+    counters.units.iter().map(|unit| unit.generated).sum()
 }
 
 impl<M: Machine> Device for CardDevice<M> {

@@ -717,7 +717,7 @@ impl Design {
             },
         };
         let changed = part.with_files(&name, files);
-        *part = changed.map_err(|text| DesignError::Option(format!("{}: {text}", self.path.display())))?;
+        *part = changed.map_err(|error| DesignError::Option(format!("{}: {error}", self.path.display())))?;
         Ok(())
     }
 
@@ -877,7 +877,7 @@ impl Design {
                 Some(Err(error)) => error,
                 _ => {
                     let refusal = self.groups[0].part.with_files(key, vec![PathBuf::new()]).err();
-                    let text = refusal.unwrap_or_else(|| format!("there is no table `{key}`"));
+                    let text = refusal.map_or_else(|| format!("there is no table `{key}`"), |error| error.to_string());
                     DesignError::Option(format!("{}: {text}", self.path.display()))
                 }
             }),

@@ -5,7 +5,7 @@ use penstock_engine::{CardError, EngineError};
 
 use crate::fpga::error::FpgaError;
 use crate::rtl::error::BuildError;
-use crate::traffic::Port;
+use crate::traffic::{NoPort, Port};
 
 /// A fault after which a device cannot go on.
 #[derive(Debug, thiserror::Error)]
@@ -27,6 +27,9 @@ pub enum DeviceError {
         /// How many.
         bytes: usize,
     },
+    /// Frames are for a port that the card does not have.
+    #[error(transparent)]
+    NoPort(#[from] NoPort),
     /// The target cannot do this.
     #[error("{0}")]
     Unsupported(String),

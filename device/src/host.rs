@@ -21,12 +21,12 @@ use crate::regs;
 
 /// Streams of the register map after the Ethernet ports.
 const HOST_STREAM: u32 = 4;
-pub const LOOPBACK_STREAM: u32 = 5;
+pub(crate) const LOOPBACK_STREAM: u32 = 5;
 
 /// Cycles that a program may take to declare its slots.
-pub const BOOT_LIMIT: u64 = 100_000;
+pub(crate) const BOOT_LIMIT: u64 = 100_000;
 /// Cycles between two checks whether it has, or whether units are empty.
-pub const LOOK: u64 = 100;
+pub(crate) const LOOK: u64 = 100;
 
 /// The driver of an engine that the design uses.
 struct Driven {
@@ -35,7 +35,7 @@ struct Driven {
 }
 
 /// The host's knowledge about a card.
-pub struct Host {
+pub(crate) struct Host {
     pub ports: u32,
     pub units: u32,
     policy: Policy,
@@ -54,7 +54,7 @@ pub struct Host {
 }
 
 impl Host {
-    pub fn new(design: &Design) -> Self {
+    pub(crate) fn new(design: &Design) -> Self {
         let groups = &design.groups;
         let blocks: Vec<_> = design.inline.iter().map(|block| (block.name.clone(), block.engine)).collect();
         let drivers = engines().iter().filter_map(|engine| {
@@ -91,7 +91,7 @@ impl Host {
     }
 
     /// Prepares a card after reset.
-    pub fn begin(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
+    pub(crate) fn begin(&mut self, bus: &mut dyn Bus) -> Result<(), EngineError> {
         for Tenant { number, vlan, ports, .. } in &self.tenants {
             bus.write(INLINE_WINDOW + regs::INLINE_TENANT_VLAN, ports << 16 | u32::from(*vlan))?;
             bus.write(INLINE_WINDOW + regs::INLINE_TENANT, (*number).into())?;
@@ -102,7 +102,7 @@ impl Host {
     }
 
     /// Checks whether the card can be loaded with an image.
-    pub fn check(&self, image: &Image, native: bool) -> Result<(), EngineError> {
+    pub(crate) fn check(&self, image: &Image, native: bool) -> Result<(), EngineError> {
         self.drivers.iter().try_for_each(|driven| driven.driver.check(&image.of_engine(driven.engine), native))
     }
 
@@ -110,7 +110,7 @@ impl Host {
     /// may be in an inline block. The host does not wait for halted units; the targets let no frame in before these
     /// have declared their slots. Frames of an earlier program that units still hold leave first, except over loopback:
     /// no unit takes them, so they are dropped as `policy`. Frames that a unit does not give up are lost.
-    pub fn load(&mut self, bus: &mut dyn Bus, image: &Image) -> Result<(), DeviceError> {
+    pub(crate) fn load(&mut self, bus: &mut dyn Bus, image: &Image) -> Result<(), DeviceError> {
         let all = u32::MAX >> (32 - self.units);
         bus.write(regs::CARD_PORT_ENABLE, 0)?;
         for block in &image.inline {
@@ -140,7 +140,7 @@ impl Host {
 
     /// Sets the time that the programs of units see, in ns, where it stands from now on; without one it goes on from
     /// where it stands.
-    pub fn set_unit_time(&self, bus: &mut dyn Bus, ns: Option<u64>) -> Result<(), CardError> {
+    pub(crate) fn set_unit_time(&self, bus: &mut dyn Bus, ns: Option<u64>) -> Result<(), CardError> {
         bus.write(regs::CARD_UNIT_WRITE_MASK, u32::MAX >> (32 - self.units))?;
         match ns {
             Some(ns) => {
@@ -159,7 +159,7 @@ impl Host {
     /// Loads one unit while the others go on, and leaves it out of the dispatch: it gets no more frames, sends those
     /// that it has, and restarts with the variables that its program keeps. If it does not give up its frames, even
     /// after the evict interrupt, they are lost, and no variable is kept.
-    pub fn load_unit(&mut self, bus: &mut dyn Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
+    pub(crate) fn load_unit(&mut self, bus: &mut dyn Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let none = || DeviceError::Unsupported(format!("there is nothing to load unit {unit} with"));
         let image = image.of_unit(unit).ok_or_else(none)?;
         let bit = 1 << unit;
@@ -181,7 +181,7 @@ impl Host {
 
     /// Loads one unit while the others go on, and gives it frames again once it has declared its slots; not while it is
     /// halted before.
-    pub fn reload_unit(&mut self, bus: &mut dyn Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
+    pub(crate) fn reload_unit(&mut self, bus: &mut dyn Bus, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let enabled = self.enabled;
         self.load_unit(bus, unit, image)?;
         let halted = self.await_slots(bus, 1 << unit)?;
@@ -201,17 +201,17 @@ impl Host {
     }
 
     /// Gives a part another program between two frames.
-    pub fn swap(&mut self, bus: &mut dyn Bus, image: &PartImage) -> Result<Kept, EngineError> {
+    pub(crate) fn swap(&mut self, bus: &mut dyn Bus, image: &PartImage) -> Result<Kept, EngineError> {
         self.driver_mut(image.engine)?.swap(bus, image.part.index(), &*image.image)
     }
 
     /// Fills the tables of a part again.
-    pub fn refill(&mut self, bus: &mut dyn Bus, image: &PartImage) -> Result<(), EngineError> {
+    pub(crate) fn refill(&mut self, bus: &mut dyn Bus, image: &PartImage) -> Result<(), EngineError> {
         self.driver_mut(image.engine)?.refill(bus, image.part.index(), &*image.image)
     }
 
     /// Carries out a request of a service.
-    pub fn call(&mut self, bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError> {
+    pub(crate) fn call(&mut self, bus: &mut dyn Bus, request: &Request) -> Result<Json, EngineError> {
         let has = |engine: &dyn Engine| engine.services().iter().any(|service| service.name == request.service);
         if let Some(driven) = self.drivers.iter_mut().find(|driven| has(driven.engine)) {
             return driven.driver.call(bus, request);
@@ -237,7 +237,7 @@ impl Host {
     }
 
     /// Has all drivers do something.
-    pub fn each_driver(
+    pub(crate) fn each_driver(
         &mut self,
         mut work: impl FnMut(&mut dyn Driver) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
@@ -245,7 +245,7 @@ impl Host {
     }
 
     /// Takes the lines that programs have printed.
-    pub fn take_log(&mut self, bus: &mut dyn Bus) -> Result<Log, EngineError> {
+    pub(crate) fn take_log(&mut self, bus: &mut dyn Bus) -> Result<Log, EngineError> {
         let mut log = Log::default();
         self.each_driver(|driver| {
             log.append(driver.take_log(bus)?);
@@ -255,7 +255,7 @@ impl Host {
     }
 
     /// Lets all drivers answer the records of their blocks; false when there were none.
-    pub fn serve(&mut self, bus: &mut dyn Bus) -> Result<bool, EngineError> {
+    pub(crate) fn serve(&mut self, bus: &mut dyn Bus) -> Result<bool, EngineError> {
         let mut any = false;
         self.each_driver(|driver| {
             any |= driver.serve(bus)?;
@@ -265,13 +265,13 @@ impl Host {
     }
 
     /// Units that the dispatcher chooses among, a bit each.
-    pub fn ingress(&self) -> u32 {
+    pub(crate) fn ingress(&self) -> u32 {
         self.groups.iter().filter(|group| group.ports).fold(0, |mask, group| mask | group.mask())
     }
 
     /// Has the dispatcher choose among the units of these groups, by their indices. Frames that others have they still
     /// send; none is lost.
-    pub fn set_ingress(&mut self, bus: &mut dyn Bus, groups: &[usize]) -> Result<(), DeviceError> {
+    pub(crate) fn set_ingress(&mut self, bus: &mut dyn Bus, groups: &[usize]) -> Result<(), DeviceError> {
         if groups.is_empty() {
             return Err(DeviceError::Unsupported(
                 "name a group of units that shall have the frames of the ports".to_string(),
@@ -288,7 +288,12 @@ impl Host {
     }
 
     /// Lets a unit reach these bytes of host memory and no others.
-    pub fn set_host_range(&self, bus: &mut dyn Bus, unit: u32, range: RangeInclusive<u64>) -> Result<(), DeviceError> {
+    pub(crate) fn set_host_range(
+        &self,
+        bus: &mut dyn Bus,
+        unit: u32,
+        range: RangeInclusive<u64>,
+    ) -> Result<(), DeviceError> {
         if unit >= self.units {
             let text = format!("the card has no unit {unit}: its units are 0 to {}", self.units - 1);
             return Err(DeviceError::Unsupported(text));
@@ -302,7 +307,7 @@ impl Host {
     }
 
     /// Reports the units that keep a card from taking frames.
-    pub fn report_asleep(&self, bus: &mut dyn Bus, faults: &mut Vec<String>) -> Result<(), DeviceError> {
+    pub(crate) fn report_asleep(&self, bus: &mut dyn Bus, faults: &mut Vec<String>) -> Result<(), DeviceError> {
         for unit in self.each(self.asleep) {
             let place = self.place(unit, read_unit(bus, unit, regs::UNIT_PC)?);
             faults.push(format!(
@@ -330,18 +335,18 @@ impl Host {
     }
 
     /// Whether a debugger is at work at a unit.
-    pub fn is_debugged(&self, bus: &mut dyn Bus, unit: u32) -> Result<bool, DeviceError> {
+    pub(crate) fn is_debugged(&self, bus: &mut dyn Bus, unit: u32) -> Result<bool, DeviceError> {
         let is_halted = read_unit(bus, unit, regs::UNIT_HALTED)? != 0;
         Ok(is_halted || read_unit(bus, unit, regs::UNIT_HALT)? != 0)
     }
 
     /// Units at which a debugger is at work.
-    pub fn debugged(&self, bus: &mut dyn Bus) -> Result<u32, DeviceError> {
+    pub(crate) fn debugged(&self, bus: &mut dyn Bus) -> Result<u32, DeviceError> {
         (0..self.units).try_fold(0, |mask, unit| Ok(mask | u32::from(self.is_debugged(bus, unit)?) << unit))
     }
 
     /// Units of those asleep that have declared their slots by now: they are no longer asleep.
-    pub fn take_woken(&mut self, bus: &mut dyn Bus) -> Result<u32, DeviceError> {
+    pub(crate) fn take_woken(&mut self, bus: &mut dyn Bus) -> Result<u32, DeviceError> {
         let mut woken = 0;
         for unit in self.each(self.asleep) {
             woken |= u32::from(self.has_slots(bus, unit, false)?) << unit;
@@ -351,7 +356,7 @@ impl Host {
     }
 
     /// Whether a unit has declared its slots. If it is overdue, an error gives the reason.
-    pub fn has_slots(&self, bus: &mut dyn Bus, unit: u32, had_to: bool) -> Result<bool, DeviceError> {
+    pub(crate) fn has_slots(&self, bus: &mut dyn Bus, unit: u32, had_to: bool) -> Result<bool, DeviceError> {
         bus.write(regs::CARD_SLOTS_UNIT, unit)?;
         if bus.read(regs::CARD_SLOTS_TOTAL)? > 0 {
             return Ok(true);
@@ -383,7 +388,7 @@ impl Host {
     /// Names the units that take frames, in the flow table and in the dispatcher. The table never names a unit that the
     /// dispatcher would refuse frames: a unit that comes is enabled before it is named, a unit that goes is enabled
     /// until it is named no more.
-    pub fn enable(&mut self, bus: &mut dyn Bus, units: u32) -> Result<(), DeviceError> {
+    pub(crate) fn enable(&mut self, bus: &mut dyn Bus, units: u32) -> Result<(), DeviceError> {
         let either = self.enabled | units;
         let some_come = either != self.enabled;
         if some_come {
@@ -403,7 +408,7 @@ impl Host {
     }
 
     /// A program counter of a unit in words: `pc=0x1c (forward.c:12 (main))`.
-    pub fn place(&self, unit: u32, pc: u32) -> String {
+    pub(crate) fn place(&self, unit: u32, pc: u32) -> String {
         match self.driver_of(unit).and_then(|driver| driver.locate(unit, pc)) {
             Some(place) => format!("pc=0x{pc:x} ({place})"),
             None => format!("pc=0x{pc:x}"),
@@ -411,13 +416,13 @@ impl Host {
     }
 
     /// Reports a unit that is stuck.
-    pub fn fault(&self, bus: &mut dyn Bus, fault: &Fault) -> Result<String, DeviceError> {
+    pub(crate) fn fault(&self, bus: &mut dyn Bus, fault: &Fault) -> Result<String, DeviceError> {
         let ending = self.ending(bus, fault.unit.into(), fault.pc)?;
         Ok(ending.unwrap_or_else(|| format!("{fault}, {}", self.place(fault.unit.into(), fault.pc))))
     }
 
     /// Reports a unit with a clock that holds frames and has released none for [`HELD_LIMIT`] cycles.
-    pub fn stands(&self, bus: &mut dyn Bus, unit: u32) -> Result<String, DeviceError> {
+    pub(crate) fn stands(&self, bus: &mut dyn Bus, unit: u32) -> Result<String, DeviceError> {
         let pc = read_unit(bus, unit, regs::UNIT_PC)?;
         let waits_at = match self.driver_of(unit) {
             Some(driver) => driver.waits_at(bus, unit, pc)?,
@@ -442,7 +447,7 @@ impl Host {
 
     /// Adds the meaning of the units' error flags to the faults, once for all units with the same error. Flags that
     /// were reported before are removed from the counters, until the next load.
-    pub fn report_errors(
+    pub(crate) fn report_errors(
         &mut self,
         bus: &mut dyn Bus,
         units: &mut [UnitCounters],
@@ -475,7 +480,7 @@ impl Host {
     }
 
     /// All counters of the card except those of inline blocks.
-    pub fn counters(&mut self, bus: &mut dyn Bus) -> Result<Counters, DeviceError> {
+    pub(crate) fn counters(&mut self, bus: &mut dyn Bus) -> Result<Counters, DeviceError> {
         let mut units = (0..self.units).map(|unit| unit_counters(bus, unit)).collect::<Result<Vec<_>, _>>()?;
         self.count_units(bus, &mut units)?;
         Ok(Counters {
@@ -489,7 +494,7 @@ impl Host {
     }
 
     /// The work of all programs so far, modulo 2^32 ([`Driver::steps`]).
-    pub fn steps(&mut self, bus: &mut dyn Bus) -> Result<u32, DeviceError> {
+    pub(crate) fn steps(&mut self, bus: &mut dyn Bus) -> Result<u32, DeviceError> {
         let mut sum = 0u32;
         for group in &self.groups {
             let found = self.drivers.iter_mut().find(|driven| driven.engine.name() == group.engine.name());
@@ -502,7 +507,7 @@ impl Host {
     }
 
     /// Adds the counters that units have in registers of their engines.
-    pub fn count_units(&mut self, bus: &mut dyn Bus, units: &mut [UnitCounters]) -> Result<(), DeviceError> {
+    pub(crate) fn count_units(&mut self, bus: &mut dyn Bus, units: &mut [UnitCounters]) -> Result<(), DeviceError> {
         for group in &self.groups {
             let found = self.drivers.iter_mut().find(|driven| driven.engine.name() == group.engine.name());
             let Some(Driven { driver, .. }) = found else { continue };
@@ -516,7 +521,7 @@ impl Host {
     }
 
     /// Counters of the inline blocks; `of_shell` gives those of the shell.
-    pub fn block_counters(
+    pub(crate) fn block_counters(
         &mut self,
         bus: &mut dyn Bus,
         mut of_shell: impl FnMut(&mut dyn Bus, usize) -> Result<BlockCounters, CardError>,
@@ -632,7 +637,6 @@ fn unit_counters(bus: &mut dyn Bus, unit: u32) -> Result<UnitCounters, CardError
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::{Native, Root};
 

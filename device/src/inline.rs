@@ -10,7 +10,7 @@ use crate::regs;
 const COUNT_H: u32 = INLINE_WINDOW + regs::INLINE_COUNT_H;
 
 /// The shell's counters of a block.
-pub fn counters(bus: &mut dyn Bus, block: usize) -> Result<BlockCounters, CardError> {
+pub(crate) fn counters(bus: &mut dyn Bus, block: usize) -> Result<BlockCounters, CardError> {
     let counters = INLINE_WINDOW + regs::INLINE_BLOCK_BASE + regs::INLINE_BLOCK_STRIDE * block as u32;
     let mut read = |register| read_count(bus, counters + register, COUNT_H);
     Ok(BlockCounters {
@@ -23,7 +23,7 @@ pub fn counters(bus: &mut dyn Bus, block: usize) -> Result<BlockCounters, CardEr
 }
 
 /// Frames that blocks sent to ports or units that the card does not have.
-pub fn refused(bus: &mut dyn Bus, blocks: usize) -> Result<u64, CardError> {
+pub(crate) fn refused(bus: &mut dyn Bus, blocks: usize) -> Result<u64, CardError> {
     let mut refused = read_count(bus, INLINE_WINDOW + regs::INLINE_REFUSED, COUNT_H)?;
     for block in 0..blocks as u32 {
         let counters = INLINE_WINDOW + regs::INLINE_BLOCK_BASE + regs::INLINE_BLOCK_STRIDE * block;
@@ -33,6 +33,6 @@ pub fn refused(bus: &mut dyn Bus, blocks: usize) -> Result<u64, CardError> {
 }
 
 /// Whether a block has frames in it.
-pub fn is_busy(bus: &mut dyn Bus) -> Result<bool, CardError> {
+pub(crate) fn is_busy(bus: &mut dyn Bus) -> Result<bool, CardError> {
     Ok(bus.read(INLINE_WINDOW + regs::INLINE_BUSY)? != 0)
 }

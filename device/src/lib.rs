@@ -62,14 +62,14 @@ pub use image::{Image, PartImage};
 pub use live::{UnitState, Vitals};
 pub use open::open;
 pub use outcome::{Latency, Outcome, Timing};
-pub use part::Part;
+pub use part::{ParsePartError, Part};
 pub use penstock_engine::{
     CardError, EngineError, ErrorKind, Kept, Log, Request, Root, RootError, UnitCounters, files, note, regs,
 };
 pub use progress::Progress;
-pub use rate::Rate;
+pub use rate::{ParseRateError, Rate};
 pub use run::{GENERATE_QUIET, Left, Run};
 pub use schema::schema;
 pub use soft::SoftDevice;
 pub use target::Target;
-pub use traffic::{Departure, Frame, Maker, Port, Traffic};
+pub use traffic::{Departure, Frame, Maker, NoPort, Port, Traffic};

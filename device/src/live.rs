@@ -313,7 +313,6 @@ impl SoftDevice {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::Root;
 

@@ -2,6 +2,7 @@
 //! A part of the frames of captures, for runs side by side: all frames between two addresses are in one part.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// The part `number` (from 1) of `of`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,19 +11,25 @@ pub struct Part {
     of: u64,
 }
 
-impl Part {
+/// The text that is no [`Part`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no part: write K/N, for example 1/4, with K from 1 to N")]
+pub struct ParsePartError(String);
+
+impl FromStr for Part {
+    type Err = ParsePartError;
+
     /// Parses `2/4`.
-    ///
-    /// # Errors
-    /// A sentence if the text is no part.
-    pub fn parse(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, ParsePartError> {
         let numbers = text.split_once('/').and_then(|(number, of)| Some((number.parse().ok()?, of.parse().ok()?)));
         match numbers {
             Some((number, of)) if (1..=of).contains(&number) => Ok(Self { number, of }),
-            _ => Err(format!("`{text}` is no part: write K/N, for example 1/4, with K from 1 to N")),
+            _ => Err(ParsePartError(text.to_owned())),
         }
     }
+}
 
+impl Part {
     /// Whether a frame is in this part. Frames without IP are in the first one.
     ///
     /// Ports do not count, since fragments lack them, and a program may look at several connections of a host.
@@ -69,7 +76,6 @@ fn mixed(start: u64, bytes: &[u8]) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -83,7 +89,7 @@ mod tests {
 
     #[test]
     fn each_frame_is_in_one_part_with_its_answer() {
-        let parts: Vec<Part> = (1..=4).map(|number| Part::parse(&format!("{number}/4")).unwrap()).collect();
+        let parts: Vec<Part> = (1..=4).map(|number| format!("{number}/4").parse().unwrap()).collect();
         let mut sizes = [0; 4];
         for number in 0..=255 {
             let there = ipv4(number, 1, false);
@@ -101,7 +107,7 @@ mod tests {
     #[test]
     fn what_is_no_part_is_refused() {
         for text in ["", "1", "0/4", "5/4", "1/0", "a/b", "-1/4"] {
-            assert!(Part::parse(text).is_err(), "{text}");
+            assert!(text.parse::<Part>().is_err(), "{text}");
         }
     }
 }

@@ -2,6 +2,7 @@
 //! How fast frames enter.
 
 use std::fmt;
+use std::str::FromStr;
 
 /// The rate at which frames enter. `soft` always takes them as fast as it can, except in turns.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -25,9 +26,16 @@ pub enum Rate {
     Turns,
 }
 
-impl Rate {
+/// The word that is no [`Rate`].
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("`{0}` is no rate: give `lossless`, `line`, `captured`, `turns`, or Gb/s between 0.001 and 100")]
+pub struct ParseRateError(String);
+
+impl FromStr for Rate {
+    type Err = ParseRateError;
+
     /// Parses `lossless`, `line`, `captured`, `turns` or a number of Gb/s.
-    pub fn parse(word: &str) -> Result<Self, String> {
+    fn from_str(word: &str) -> Result<Self, ParseRateError> {
         match word {
             "lossless" => Ok(Self::Lossless),
             "line" => Ok(Self::Line),
@@ -35,9 +43,7 @@ impl Rate {
             "turns" => Ok(Self::Turns),
             _ => match word.parse() {
                 Ok(gbps) if (0.001..=100.0).contains(&gbps) => Ok(Self::Gbps(gbps)),
-                _ => Err(format!(
-                    "`{word}` is no rate: give `lossless`, `line`, `captured`, `turns`, or Gb/s between 0.001 and 100"
-                )),
+                _ => Err(ParseRateError(word.to_owned())),
             },
         }
     }

@@ -27,12 +27,12 @@ pub(crate) enum Due {
 impl Replay {
     /// Captures begin in the cycle `now`, if they have not begun; `oldest` is the time of the first frame, ns, if one
     /// has a time.
-    pub fn begin(&mut self, now: u64, oldest: Option<u64>) {
+    pub(crate) fn begin(&mut self, now: u64, oldest: Option<u64>) {
         self.base = self.base.or(oldest.map(|ns| (now, ns)));
     }
 
     /// When a frame of this time enters. One without a time (0), and one whose time is over, is due at once.
-    pub fn due(&self, time_ns: u64, now: u64) -> Due {
+    pub(crate) fn due(&self, time_ns: u64, now: u64) -> Due {
         let Some((cycle, ns)) = self.base.filter(|_| time_ns != 0) else { return Due::At(0) };
         let after = u128::from(time_ns.saturating_sub(ns)) * u128::from(CLOCK_MHZ) / 1000;
         let at = u128::from(cycle) + after;
@@ -43,7 +43,7 @@ impl Replay {
     }
 
     /// The time of captures in a cycle, ns.
-    pub fn time(&self, cycle: u64) -> Option<u64> {
+    pub(crate) fn time(&self, cycle: u64) -> Option<u64> {
         let (base, ns) = self.base?;
         Some(ns + cycle.saturating_sub(base) * 1000 / u64::from(CLOCK_MHZ))
     }

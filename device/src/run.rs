@@ -29,14 +29,14 @@ pub(crate) struct Made {
 
 impl Made {
     /// Takes a frame down.
-    pub fn add(&mut self, bytes: usize) {
+    pub(crate) fn add(&mut self, bytes: usize) {
         self.frames += 1;
         self.bytes += bytes as u64 + WIRE_OVERHEAD;
     }
 
     /// Whether to wait for more frames now that nothing else happens: the last one left recently, so the others are not
     /// overdue.
-    pub fn go_on(&mut self, now: u64, just_now: bool) -> bool {
+    pub(crate) fn go_on(&mut self, now: u64, just_now: bool) -> bool {
         if self.alone_since.is_none() {
             self.bytes = 0;
         }

@@ -464,14 +464,14 @@ impl Device for SoftDevice {
     }
 
     fn send(&mut self, traffic: &Traffic, rate: Rate) -> Result<(), DeviceError> {
-        traffic.check_ports(self.host.ports).map_err(DeviceError::Unsupported)?;
+        traffic.check_ports(self.host.ports)?;
         self.lanes.send(traffic);
         self.in_turns = rate == Rate::Turns;
         Ok(())
     }
 
     fn stream(&mut self, port: Port, frames: Box<dyn Arrivals>, rate: Rate) -> Result<(), DeviceError> {
-        port.check(self.host.ports).map_err(DeviceError::Unsupported)?;
+        port.check(self.host.ports)?;
         self.lanes.push(port, frames);
         self.in_turns = rate == Rate::Turns;
         Ok(())
@@ -563,7 +563,6 @@ impl Device for SoftDevice {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::testing;

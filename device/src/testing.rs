@@ -9,7 +9,7 @@ use crate::design::Design;
 
 /// A card of two ports, with units that run a C program.
 #[allow(clippy::unwrap_used)]
-pub fn card(policy: &str, units: u32, program: &Path) -> Design {
+pub(crate) fn card(policy: &str, units: u32, program: &Path) -> Design {
     let text = include_str!("../tests/card.toml");
     let words = [("POLICY", policy), ("UNITS", &units.to_string()), ("PROGRAM", program.to_str().unwrap())];
     let text = words.iter().fold(text.to_owned(), |text, (place, word)| text.replace(place, word));
@@ -18,7 +18,7 @@ pub fn card(policy: &str, units: u32, program: &Path) -> Design {
 
 /// A program that an engine of this checkout brings with it, by its name.
 #[allow(clippy::unwrap_used)]
-pub fn program(name: &str) -> PathBuf {
+pub(crate) fn program(name: &str) -> PathBuf {
     let root = Root::find().unwrap();
     let folder = |engine: &str| root.join("engines").join(engine).join("programs");
     let paths = penstock_registry::engines().iter().map(|engine| folder(engine.name()).join(name));

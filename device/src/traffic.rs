@@ -18,6 +18,16 @@ pub enum Port {
     Host,
 }
 
+/// Frames are for a port that the card does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("there are frames for port {port}, and the card has ports 0..{last}: choose one of these")]
+pub struct NoPort {
+    /// The frames' port.
+    pub port: u8,
+    /// The card's last Ethernet port.
+    pub last: u32,
+}
+
 impl Port {
     /// Number of the stream in the register map and in the model, on a card of `ports` Ethernet ports.
     pub(crate) fn model_stream(self, ports: u32) -> u8 {
@@ -31,12 +41,13 @@ impl Port {
         if u32::from(stream) == ports { Self::Host } else { Self::Ethernet(stream) }
     }
 
-    /// Refuses a port that a card of `ports` Ethernet ports does not have; as an error text.
-    pub fn check(self, ports: u32) -> Result<(), String> {
+    /// Whether a card of `ports` Ethernet ports has this port.
+    ///
+    /// # Errors
+    /// The card does not have it.
+    pub fn check(self, ports: u32) -> Result<(), NoPort> {
         match self {
-            Self::Ethernet(port) if u32::from(port) >= ports => {
-                Err(format!("there are frames for port {port}, and the card has ports 0..{}", ports - 1))
-            }
+            Self::Ethernet(port) if u32::from(port) >= ports => Err(NoPort { port, last: ports - 1 }),
             _ => Ok(()),
         }
     }
@@ -129,8 +140,11 @@ impl Traffic {
         ports
     }
 
-    /// Refuses frames for a port that a card of `ports` Ethernet ports does not have; as an error text.
-    pub fn check_ports(&self, ports: u32) -> Result<(), String> {
+    /// Whether a card of `ports` Ethernet ports has the ports of all frames.
+    ///
+    /// # Errors
+    /// The card does not have one of them.
+    pub fn check_ports(&self, ports: u32) -> Result<(), NoPort> {
         self.frames.iter().try_for_each(|frame| frame.port.check(ports))
     }
 

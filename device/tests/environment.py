@@ -14,7 +14,9 @@ from system import ROOT
 
 
 def environment(name: str, requirements: Path) -> Path:
-    """Python of an environment with these requirements, which is made once; a test that needs it is skipped if it cannot be made."""
+    """Python of an environment with these requirements, which is made once; a test that needs it is skipped if it
+    cannot be made.
+    """
     digest = hashlib.sha256(requirements.read_bytes()).hexdigest()[:16]
     folder = ROOT / "build" / f"{name}-{digest}"
     python = folder / "bin/python"

@@ -376,9 +376,11 @@ def test_bad_descriptors(target: str, tmp_path: Path, make_design: DesignMaker) 
     }
     faults = [
         f"wild address 0x6000000, pc=? (refused.c:{line['wild']} (main))",
-        f"descriptor of a slot that it does not hold, pc=? (refused.c:{line['released twice']} (main)); most often the frame was sent or "
+        f"descriptor of a slot that it does not hold, pc=? (refused.c:{line['released twice']} (main)); "
+        "most often the frame was sent or "
         "dropped twice, or a frame without a slot was to be sent from where no frame can be",
-        f"destination that does not exist, pc=? (refused.c:{line['no such port']} (main)); this card has Ethernet ports 0..1, units 0..3, "
+        f"destination that does not exist, pc=? (refused.c:{line['no such port']} (main)); "
+        "this card has Ethernet ports 0..1, units 0..3, "
         "and the host; frames that programs make cannot go to units",
     ]
     # Frames that carry no flow have hash 0, which is the first unit's.
@@ -437,8 +439,8 @@ def test_null_pointers_end_the_program(
         for part in (frames, later):
             device.send(part)
             runs.append(device.run(check=False))
-    # Frames 0, 2, 4 and 6 went to one unit: on soft to the first one, on rtl to the one whose turn it was. Frame 2 ended
-    # its program.
+    # Frames 0, 2, 4 and 6 went to one unit: on soft to the first one, on rtl to the one whose turn it was. Frame 2
+    # ended its program.
     faults = [re.sub("pc=0x[0-9a-f]+", "pc=?", fault).replace("unit 1", "unit 0") for fault in runs[0].faults]
     lost = "3 frames are lost: they entered and neither left nor were dropped"
     assert sorted(faults) == [lost, null_fault(address, comment) + "; the program ended there"]
@@ -485,7 +487,8 @@ def test_slots_that_the_card_refuses(target: str, tmp_path: Path, make_design: D
     program = tmp_path / "slots.c"
     program.write_text(
         "#include <penstock.h>\nint main(void) {\n    uint32_t bytes = pn_unit() + 65536;\n"
-        "    pn_init_slots(32, PN_PMEM_BASE + PN_PACKET_OFFSET, bytes);\n    for (;;) pn_send(pn_recv() ^ pn_port(1));\n}\n"
+        "    pn_init_slots(32, PN_PMEM_BASE + PN_PACKET_OFFSET, bytes);\n"
+        "    for (;;) pn_send(pn_recv() ^ pn_port(1));\n}\n"
     )
     capture = write_capture(tmp_path / "a.pcap", FRAMES)
     run = run_design(make_design(program), [capture], tmp_path / "out", target)

@@ -215,7 +215,7 @@ SEC("xdp") int mark(struct xdp_md *ctx) {
 
 @MOSTLY
 def test_reload_under_load(place: str, tmp_path: Path) -> None:
-    """A program is given way to another one while frames come at line rate: none is lost, and each meets one of them."""
+    """A program gives way to another one while frames come at line rate: none is lost, and each meets one of them."""
     programs = [tmp_path / f"{mark}.c" for mark in (1, 2)]
     for mark, path in enumerate(programs, 1):
         path.write_text(MARK % mark)

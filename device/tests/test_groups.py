@@ -205,7 +205,10 @@ def test_any_unit_over_loopback_is_one_that_ports_reach(tmp_path: Path) -> None:
 
 MARK = """
 #include <penstock.h>
-int main(void) { pn_init(); for (;;) { pn_desc_t d = pn_recv(); *pn_data() = MARK; pn_send(pn_to(d, PN_PORT_ETH(1))); } }
+int main(void) {
+  pn_init();
+  for (;;) { pn_desc_t d = pn_recv(); *pn_data() = MARK; pn_send(pn_to(d, PN_PORT_ETH(1))); }
+}
 """
 KINDS = """
 [card]

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""One clock: programs of all units see the times of a capture's frames in turns, and what Python sets, on both targets."""
+"""One clock on both targets: programs see the times of a capture's frames in turns, and the time that Python sets."""
 
 from __future__ import annotations
 

@@ -151,7 +151,8 @@ class Expression:
 PROGRAM = """
 #include <penstock.h>
 typedef uint32_t u32; typedef int32_t i32; typedef int16_t i16; typedef int8_t i8;
-#define OP(name, op) static inline u32 name(u32 a, u32 b) {{ u32 r; __asm__ volatile(op " %0, %1, %2" : "=r"(r) : "r"(a), "r"(b)); return r; }}
+#define OP(name, op) static inline u32 name(u32 a, u32 b) {{ u32 r; \
+__asm__ volatile(op " %0, %1, %2" : "=r"(r) : "r"(a), "r"(b)); return r; }}
 OP(udiv, "divu") OP(urem, "remu") OP(sdiv, "div") OP(srem, "rem") OP(mulh, "mulh") OP(min, "min") OP(max, "maxu")
 static inline u32 clz(u32 a) {{ u32 r; __asm__ volatile("clz %0, %1" : "=r"(r) : "r"(a)); return r; }}
 static inline u32 ctz(u32 a) {{ u32 r; __asm__ volatile("ctz %0, %1" : "=r"(r) : "r"(a)); return r; }}
@@ -171,7 +172,8 @@ int main(void) {{
         u32 verdict = {verdict};
         u32 extra = {extra};
         for (int i = 0; i < 4; i++) data[len - 4 + i] = (uint8_t)(mark >> (8 * i));
-        if (extra % 4 == 0) pn_generate(extra & 4 ? PN_PORT_HOST : extra >> 3 & 1, (const void *)data, len - (extra >> 8) % (len - 41));
+        if (extra % 4 == 0) pn_generate(extra & 4 ? PN_PORT_HOST : extra >> 3 & 1, \
+(const void *)data, len - (extra >> 8) % (len - 41));
         if (verdict % 3 == 0) {{
             while (pn_generating()) {{ }}
             pn_drop(desc);

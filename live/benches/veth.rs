@@ -3,7 +3,7 @@
 //! root. A process in one network namespace sends 64 flows as fast as it can, the card is in a second one, and the
 //! kernel counts what arrives in a third.
 #![allow(clippy::print_stderr, clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 use std::env;
 use std::path::PathBuf;

@@ -24,11 +24,11 @@ const XDP_FLAGS_SKB_MODE: u32 = 1 << 1;
 const XDP_FLAGS_DRV_MODE: u32 = 1 << 2;
 
 /// Queues that the program can serve.
-pub const MAX_QUEUES: u32 = 64;
+pub(crate) const MAX_QUEUES: u32 = 64;
 
 /// The place at which a program is attached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// In the driver.
     Native,
     /// Behind the driver, for drivers without support.
@@ -37,7 +37,7 @@ pub enum Mode {
 
 /// Why a program is not attached.
 #[derive(Debug)]
-pub enum AttachError {
+pub(crate) enum AttachError {
     /// This user may not.
     Forbidden,
     /// Another one is.
@@ -54,7 +54,7 @@ pub enum AttachError {
 }
 
 /// A program at an interface, for the lifetime of this value. Frames at a queue without a socket go on to the kernel.
-pub struct Redirect {
+pub(crate) struct Redirect {
     // Closed first: no frame goes to a map that is not there.
     _link: OwnedFd,
     _program: OwnedFd,
@@ -64,7 +64,7 @@ pub struct Redirect {
 
 impl Redirect {
     /// Attaches it to the interface with this number. Another program there stays.
-    pub fn attach(index: i32) -> Result<Self, AttachError> {
+    pub(crate) fn attach(index: i32) -> Result<Self, AttachError> {
         let load = |error: io::Error| match error.raw_os_error() {
             Some(libc::EPERM | libc::EACCES) => AttachError::Forbidden,
             _ => AttachError::Load(error),
@@ -90,7 +90,7 @@ impl Redirect {
     }
 
     /// Gives the frames of a queue to a socket.
-    pub fn serve(&self, queue: u32, socket: BorrowedFd<'_>) -> io::Result<()> {
+    pub(crate) fn serve(&self, queue: u32, socket: BorrowedFd<'_>) -> io::Result<()> {
         let value = socket.as_raw_fd();
         let change = MapChange {
             map: self.sockets.as_raw_fd(),
@@ -104,7 +104,7 @@ impl Redirect {
     }
 
     /// Its place.
-    pub fn mode(&self) -> Mode {
+    pub(crate) fn mode(&self) -> Mode {
         self.mode
     }
 }

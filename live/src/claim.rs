@@ -9,7 +9,7 @@ use std::os::unix::net::{SocketAddr, UnixDatagram};
 ///
 /// It is a socket with an abstract name. Linux keeps such names for each network namespace apart, as it does the
 /// numbers of interfaces, and forgets the name with the process, however that ends.
-pub struct Claim {
+pub(crate) struct Claim {
     index: i32,
     _socket: UnixDatagram,
 }
@@ -18,19 +18,19 @@ impl Claim {
     /// Claims the interface of this number.
     ///
     /// # Errors `AddrInUse` if it is another card's.
-    pub fn of(index: i32) -> io::Result<Self> {
+    pub(crate) fn of(index: i32) -> io::Result<Self> {
         let name = SocketAddr::from_abstract_name(format!("penstock/interface/{index}"))?;
         Ok(Self { index, _socket: UnixDatagram::bind_addr(&name)? })
     }
 
     /// The name that the interface has now, if it is still there.
-    pub fn name(&self) -> Option<String> {
+    pub(crate) fn name(&self) -> Option<String> {
         let socket = UnixDatagram::unbound().ok()?;
         rustix::net::netdevice::index_to_name(socket, u32::try_from(self.index).ok()?).ok()
     }
 
     /// Number of the interface.
-    pub fn index(&self) -> i32 {
+    pub(crate) fn index(&self) -> i32 {
         self.index
     }
 }

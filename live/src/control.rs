@@ -614,7 +614,6 @@ impl Client {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::mem::MaybeUninit;
     use std::os::unix::fs::PermissionsExt;

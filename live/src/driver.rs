@@ -38,7 +38,7 @@ impl Driver {
 
 /// Why nothing carries frames.
 #[derive(Debug)]
-pub enum OpenError {
+pub(crate) enum OpenError {
     /// AF_XDP does not, and nothing else shall.
     Xdp(XdpError),
     /// The system.
@@ -52,7 +52,7 @@ impl From<io::Error> for OpenError {
 }
 
 /// Both directions of an interface.
-pub enum Ends {
+pub(crate) enum Ends {
     /// Through packet sockets.
     Packet {
         /// Received frames.
@@ -66,7 +66,11 @@ pub enum Ends {
 
 impl Ends {
     /// Opens an interface; returns the reason if AF_XDP was to be tried and is not used.
-    pub fn open(ask: BorrowedFd<'_>, interface: &str, driver: Driver) -> Result<(Self, Option<XdpError>), OpenError> {
+    pub(crate) fn open(
+        ask: BorrowedFd<'_>,
+        interface: &str,
+        driver: Driver,
+    ) -> Result<(Self, Option<XdpError>), OpenError> {
         let index = index_of(interface)?;
         let kind = ethtool::kind(ask, interface);
         let is_from_wire = is_from_wire(&kind);
@@ -83,7 +87,7 @@ impl Ends {
     }
 
     /// The drivers of frames, in words.
-    pub fn words(&self) -> &'static str {
+    pub(crate) fn words(&self) -> &'static str {
         match self {
             Self::Packet { .. } => PACKET,
             Self::Xdp(ends) => ends.words(),
@@ -91,7 +95,7 @@ impl Ends {
     }
 
     /// The features that were switched off on the interface, in words.
-    pub fn switched_off(&self) -> Option<&'static str> {
+    pub(crate) fn switched_off(&self) -> Option<&'static str> {
         match self {
             Self::Packet { .. } => None,
             Self::Xdp(ends) => ends.switched_off(),
@@ -99,7 +103,7 @@ impl Ends {
     }
 
     /// The descriptors to poll.
-    pub fn readable(&self) -> Vec<BorrowedFd<'_>> {
+    pub(crate) fn readable(&self) -> Vec<BorrowedFd<'_>> {
         match self {
             Self::Packet { receiver, .. } => vec![receiver.as_fd()],
             Self::Xdp(ends) => ends.readable().collect(),
@@ -108,7 +112,7 @@ impl Ends {
 
     /// Gives about `limit` received frames to `take`, each with the work that is left for it; returns their number.
     /// `unsent` counts earlier frames that turn out not to be taken.
-    pub fn receive(&mut self, limit: usize, unsent: &mut u64, take: &mut impl FnMut(&[u8], Left)) -> usize {
+    pub(crate) fn receive(&mut self, limit: usize, unsent: &mut u64, take: &mut impl FnMut(&[u8], Left)) -> usize {
         match self {
             Self::Packet { receiver, .. } => receiver.receive(limit, take),
             Self::Xdp(ends) => ends.receive(limit, unsent, take),
@@ -116,7 +120,7 @@ impl Ends {
     }
 
     /// Sends frames; returns the number that the interface did not take. The others are in flight.
-    pub fn send(&mut self, frames: &[&[u8]]) -> u64 {
+    pub(crate) fn send(&mut self, frames: &[&[u8]]) -> u64 {
         match self {
             Self::Packet { sender, .. } => sender.send(frames),
             Self::Xdp(ends) => ends.send(frames),
@@ -124,7 +128,7 @@ impl Ends {
     }
 
     /// Waits briefly for frames that are on their way out; returns the number that the interface has not taken then.
-    pub fn flush(&mut self) -> u64 {
+    pub(crate) fn flush(&mut self) -> u64 {
         match self {
             // The kernel has taken them.
             Self::Packet { .. } => 0,
@@ -133,7 +137,7 @@ impl Ends {
     }
 
     /// Frames that have been missed so far.
-    pub fn missed(&mut self) -> Missed {
+    pub(crate) fn missed(&mut self) -> Missed {
         match self {
             Self::Packet { receiver, .. } => receiver.missed(),
             Self::Xdp(ends) => ends.missed(),
@@ -141,7 +145,7 @@ impl Ends {
     }
 
     /// The error that was met, if any: the interface is down or gone.
-    pub fn take_error(&self) -> Option<io::Error> {
+    pub(crate) fn take_error(&self) -> Option<io::Error> {
         match self {
             Self::Packet { receiver, .. } => receiver.take_error(),
             Self::Xdp(ends) => ends.take_error(),
@@ -149,7 +153,7 @@ impl Ends {
     }
 
     /// The interface has changed so that it must be opened again.
-    pub fn is_outdated(&self, ask: BorrowedFd<'_>, interface: &str) -> bool {
+    pub(crate) fn is_outdated(&self, ask: BorrowedFd<'_>, interface: &str) -> bool {
         match self {
             Self::Packet { .. } => false,
             Self::Xdp(ends) => ends.is_outdated(ask, interface),

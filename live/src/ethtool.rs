@@ -49,7 +49,7 @@ struct Channels {
 
 /// The features that were switched off on an interface, to be restored.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub struct Merging {
+pub(crate) struct Merging {
     gro: bool,
     lro: bool,
 }
@@ -57,7 +57,7 @@ pub struct Merging {
 impl Merging {
     /// Stops an interface from merging received frames into longer ones (GRO, LRO). Skips features that the interface
     /// lacks.
-    pub fn switch_off(socket: BorrowedFd<'_>, interface: &str) -> Self {
+    pub(crate) fn switch_off(socket: BorrowedFd<'_>, interface: &str) -> Self {
         let ask = |command| exchange(socket, interface, command, 0);
         let gro = ask(ETHTOOL_GGRO).is_ok_and(|on| on != 0) && exchange(socket, interface, ETHTOOL_SGRO, 0).is_ok();
         let flags = ask(ETHTOOL_GFLAGS).unwrap_or(0);
@@ -66,7 +66,7 @@ impl Merging {
     }
 
     /// Restores the old settings.
-    pub fn restore(&self, socket: BorrowedFd<'_>, interface: &str) -> io::Result<()> {
+    pub(crate) fn restore(&self, socket: BorrowedFd<'_>, interface: &str) -> io::Result<()> {
         if self.gro {
             exchange(socket, interface, ETHTOOL_SGRO, 1)?;
         }
@@ -78,7 +78,7 @@ impl Merging {
     }
 
     /// The features that were switched off, in words; None if there were none to switch off.
-    pub fn words(&self) -> Option<&'static str> {
+    pub(crate) fn words(&self) -> Option<&'static str> {
         match (self.gro, self.lro) {
             (false, false) => None,
             (true, false) => Some("GRO"),
@@ -89,7 +89,7 @@ impl Merging {
 }
 
 /// VLAN tags stay in the frames that an interface receives, as long as this lives.
-pub struct TagsKept {
+pub(crate) struct TagsKept {
     /// Any socket, to ask the interface through.
     ask: UnixDatagram,
     interface: String,
@@ -98,7 +98,7 @@ pub struct TagsKept {
 
 impl TagsKept {
     /// Stops an interface from taking tags out.
-    pub fn keep(interface: &str) -> io::Result<Self> {
+    pub(crate) fn keep(interface: &str) -> io::Result<Self> {
         let ask = UnixDatagram::unbound()?;
         let flags = exchange(ask.as_fd(), interface, ETHTOOL_GFLAGS, 0).unwrap_or(0);
         let was_off = flags & FLAG_RXVLAN == 0;
@@ -109,7 +109,7 @@ impl TagsKept {
     }
 
     /// The features that were switched off, in words; None if there were none to switch off.
-    pub fn words(&self) -> Option<&'static str> {
+    pub(crate) fn words(&self) -> Option<&'static str> {
         (!self.was_off).then_some("the taking out of VLAN tags")
     }
 }
@@ -127,7 +127,7 @@ impl Drop for TagsKept {
 
 /// The kind of an interface.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Kind {
+pub(crate) struct Kind {
     /// Name of its driver, `veth` or `ice`; empty if it has no driver.
     pub driver: String,
     /// The address of the device, `0000:01:00.0`; for an interface without hardware its driver chooses the text.
@@ -135,7 +135,7 @@ pub struct Kind {
 }
 
 /// Reads the kind of an interface.
-pub fn kind(socket: BorrowedFd<'_>, interface: &str) -> Kind {
+pub(crate) fn kind(socket: BorrowedFd<'_>, interface: &str) -> Kind {
     let mut info =
         DriverInfo { command: ETHTOOL_GDRVINFO, driver: [0; 32], versions: [0; 64], bus: [0; 32], rest: [0; 64] };
     if ethtool(socket, interface, &mut info).is_err() {
@@ -149,14 +149,14 @@ pub fn kind(socket: BorrowedFd<'_>, interface: &str) -> Kind {
 }
 
 /// Receive queues of an interface; None if its driver does not report them.
-pub fn queues(socket: BorrowedFd<'_>, interface: &str) -> Option<u32> {
+pub(crate) fn queues(socket: BorrowedFd<'_>, interface: &str) -> Option<u32> {
     let mut channels = Channels { command: ETHTOOL_GCHANNELS, ..Channels::default() };
     ethtool(socket, interface, &mut channels).ok()?;
     channels.receive.checked_add(channels.combined).filter(|count| *count > 0)
 }
 
 /// Bytes that a frame carries at most, its header not counted.
-pub fn mtu(socket: BorrowedFd<'_>, interface: &str) -> io::Result<usize> {
+pub(crate) fn mtu(socket: BorrowedFd<'_>, interface: &str) -> io::Result<usize> {
     let mut request = request_for(interface);
     // SAFETY: the request lives until the call returns.
     let status = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFMTU, &raw mut request) };
@@ -168,7 +168,7 @@ pub fn mtu(socket: BorrowedFd<'_>, interface: &str) -> io::Result<usize> {
 }
 
 /// Whether an interface is up.
-pub fn is_up(socket: BorrowedFd<'_>, interface: &str) -> io::Result<bool> {
+pub(crate) fn is_up(socket: BorrowedFd<'_>, interface: &str) -> io::Result<bool> {
     let mut request = request_for(interface);
     // SAFETY: the request lives until the call returns.
     let status = unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCGIFFLAGS, &raw mut request) };

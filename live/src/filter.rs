@@ -257,7 +257,6 @@ fn prefix(text: &str) -> Option<(IpAddr, u8)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

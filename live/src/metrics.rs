@@ -31,7 +31,7 @@ struct Card {
 ///
 /// # Errors
 /// None that is known: a string takes any text.
-pub fn metrics(status: Status, counters: Counters) -> Result<String, Error> {
+pub(crate) fn metrics(status: Status, counters: Counters) -> Result<String, Error> {
     let mut registry = Registry::with_prefix("penstock");
     registry.register_collector(Box::new(Card { status, counters }));
     let mut text = String::new();

@@ -212,7 +212,6 @@ fn not_zero(sum: u16) -> u16 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

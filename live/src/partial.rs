@@ -40,7 +40,6 @@ fn unfinished(frame: &[u8]) -> Option<(usize, usize)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -372,7 +372,6 @@ pub struct UnitStatus {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -72,7 +72,7 @@ pub(crate) struct Limits {
 }
 
 impl Tap {
-    pub fn new(port: Port, way: Option<Way>, filter: Option<Filter>, snap: u32) -> (Self, Frames) {
+    pub(crate) fn new(port: Port, way: Option<Way>, filter: Option<Filter>, snap: u32) -> (Self, Frames) {
         let (sender, frames) = sync_channel(WAITING);
         let missed = Arc::new(AtomicU64::new(0));
         let tap = Self { port, way, filter, snap: snap as usize, frames: sender, missed: Arc::clone(&missed) };
@@ -80,7 +80,7 @@ impl Tap {
     }
 
     /// Copies a frame if the tap wants it.
-    pub fn offer(&self, port: Port, way: Way, bytes: &[u8]) {
+    pub(crate) fn offer(&self, port: Port, way: Way, bytes: &[u8]) {
         let is_wanted = self.port == port && self.way.is_none_or(|own| own == way);
         if !is_wanted || self.filter.as_ref().is_some_and(|filter| !filter.passes(bytes)) {
             return;
@@ -94,14 +94,14 @@ impl Tap {
     }
 
     /// Whether the reader has gone.
-    pub fn is_over(&self) -> bool {
+    pub(crate) fn is_over(&self) -> bool {
         Arc::strong_count(&self.missed) == 1
     }
 }
 
 impl Frames {
     /// Writes the capture until a limit, the end of the card or of the reader.
-    pub fn write(self, to: &UnixStream, design: &str, limits: Limits) -> Result<(), PcapError> {
+    pub(crate) fn write(self, to: &UnixStream, design: &str, limits: Limits) -> Result<(), PcapError> {
         to.set_write_timeout(Some(PATIENCE)).map_err(PcapError::IoError)?;
         let mut out = PcapNgWriter::new(BufWriter::new(to))?;
         let options = vec![

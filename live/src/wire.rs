@@ -90,7 +90,7 @@ pub enum WireError {
 
 /// The counts of a wire beside those of the card.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct WireCounters {
+pub(crate) struct WireCounters {
     /// Frames that there was no room for between the interface and the card.
     pub overflow: u64,
     /// Frames longer than that room.
@@ -102,7 +102,7 @@ pub struct WireCounters {
 }
 
 /// An interface at a port. While it lives the interface is promiscuous and merges no frames.
-pub struct Wire {
+pub(crate) struct Wire {
     /// The port.
     pub port: Port,
     /// Name of the interface.
@@ -136,7 +136,7 @@ struct Unfinished {
 
 impl Wire {
     /// Puts an interface to a port.
-    pub fn open(port: Port, interface: &str, driver: Driver) -> Result<Self, WireError> {
+    pub(crate) fn open(port: Port, interface: &str, driver: Driver) -> Result<Self, WireError> {
         let name = || interface.to_string();
         let other = |source: io::Error| match source.raw_os_error() {
             Some(libc::ENODEV | libc::ENXIO) => WireError::Missing { port, interface: name() },
@@ -180,7 +180,7 @@ impl Wire {
     }
 
     /// How it is.
-    pub fn link(&self) -> Link {
+    pub(crate) fn link(&self) -> Link {
         match &self.link {
             Ok(_) => Link::Up,
             Err(link) => *link,
@@ -188,33 +188,33 @@ impl Wire {
     }
 
     /// The drivers of frames, in words.
-    pub fn driver(&self) -> &'static str {
+    pub(crate) fn driver(&self) -> &'static str {
         self.words
     }
 
     /// Why that is not AF_XDP, when it was to be tried.
-    pub fn refusal(&self) -> Option<&XdpError> {
+    pub(crate) fn refusal(&self) -> Option<&XdpError> {
         self.refusal.as_ref()
     }
 
     /// The features that were switched off on the interface, in words.
-    pub fn switched_off(&self) -> impl Iterator<Item = &'static str> {
+    pub(crate) fn switched_off(&self) -> impl Iterator<Item = &'static str> {
         let own = self.link.as_ref().ok().and_then(Ends::switched_off);
         self.merging.words().into_iter().chain(own)
     }
 
     /// It must be checked occasionally, because no error reports that the interface has changed.
-    pub fn changes_silently(&self) -> bool {
+    pub(crate) fn changes_silently(&self) -> bool {
         matches!(self.link, Ok(Ends::Xdp(_)))
     }
 
     /// The descriptors to poll; empty while the interface is not up.
-    pub fn readable(&self) -> Vec<BorrowedFd<'_>> {
+    pub(crate) fn readable(&self) -> Vec<BorrowedFd<'_>> {
         self.link.as_ref().map_or_else(|_| Vec::new(), Ends::readable)
     }
 
     /// Gives about `limit` received frames to `take`, as they would be on a wire; returns their number.
-    pub fn receive(&mut self, limit: usize, take: &mut impl FnMut(&[u8])) -> usize {
+    pub(crate) fn receive(&mut self, limit: usize, take: &mut impl FnMut(&[u8])) -> usize {
         let Ok(ends) = &mut self.link else { return 0 };
         let unfinished = &mut self.unfinished;
         ends.receive(limit, &mut self.unsent, &mut |bytes, left| {
@@ -223,7 +223,7 @@ impl Wire {
     }
 
     /// Sends frames.
-    pub fn send(&mut self, frames: &[&[u8]]) {
+    pub(crate) fn send(&mut self, frames: &[&[u8]]) {
         self.unsent += match &mut self.link {
             Ok(ends) => ends.send(frames),
             Err(_) => frames.len() as u64,
@@ -231,14 +231,14 @@ impl Wire {
     }
 
     /// Waits for frames that are on their way out, not for long.
-    pub fn flush(&mut self) {
+    pub(crate) fn flush(&mut self) {
         if let Ok(ends) = &mut self.link {
             self.unsent += ends.flush();
         }
     }
 
     /// Finds the meaning of an error at the socket; reports a wire that is no longer up.
-    pub fn check(&mut self) -> Option<String> {
+    pub(crate) fn check(&mut self) -> Option<String> {
         let Ok(ends) = &mut self.link else { return None };
         let error = ends.take_error();
         let is_outdated = ends.is_outdated(self.ask.as_fd(), &self.interface);
@@ -271,7 +271,7 @@ impl Wire {
 
     /// Tries to open a wire that is not up. Reports when it is up again, why it is not although its interface is, and
     /// when an interface that was down is gone: interfaces are taken down before they are removed.
-    pub fn retry(&mut self) -> Option<String> {
+    pub(crate) fn retry(&mut self) -> Option<String> {
         let Err(before) = self.link else { return None };
         match self.look() {
             Link::Up => {
@@ -333,7 +333,7 @@ impl Wire {
     }
 
     /// The news since the last call, beside the state of the link.
-    pub fn take_news(&mut self) -> Option<String> {
+    pub(crate) fn take_news(&mut self) -> Option<String> {
         let news = self.unfinished.news.take()?;
         Some(format!(
             "{}: {news}; it is dropped as damaged, and so are others like it. Where the frames come from, \
@@ -343,7 +343,7 @@ impl Wire {
     }
 
     /// Its counters.
-    pub fn counters(&mut self) -> WireCounters {
+    pub(crate) fn counters(&mut self) -> WireCounters {
         let Missed { overflow, oversize } = self.missed();
         WireCounters { overflow, oversize, damaged: self.unfinished.damaged, unsent: self.unsent }
     }

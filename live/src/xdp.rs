@@ -106,7 +106,7 @@ pub enum XdpError {
 }
 
 /// Both directions of an interface. It is promiscuous, and VLAN tags stay in its frames, while this lives.
-pub struct Ends {
+pub(crate) struct Ends {
     // In this order they go: the program before the sockets that it sends frames to.
     redirect: Redirect,
     queues: Vec<Queue>,
@@ -159,7 +159,7 @@ impl Shape {
 
 impl Ends {
     /// Takes over the frames of an interface.
-    pub fn open(interface: &str, index: i32, is_from_wire: bool) -> Result<Self, XdpError> {
+    pub(crate) fn open(interface: &str, index: i32, is_from_wire: bool) -> Result<Self, XdpError> {
         let system = |doing| move |source| XdpError::System { doing, source };
         let ask = UnixDatagram::unbound().map_err(system("opening a socket"))?;
         let shape = Shape::of(ask.as_fd(), interface).map_err(system("asking for its MTU"))?;
@@ -209,7 +209,7 @@ impl Ends {
     }
 
     /// The drivers of frames, in words.
-    pub fn words(&self) -> &'static str {
+    pub(crate) fn words(&self) -> &'static str {
         match (self.redirect.mode(), self.sender.is_zero_copy) {
             (Mode::Native, true) => "AF_XDP (native, zero-copy)",
             (Mode::Native, false) => "AF_XDP (native, copied)",
@@ -218,18 +218,18 @@ impl Ends {
     }
 
     /// The features that were switched off on the interface, in words.
-    pub fn switched_off(&self) -> Option<&'static str> {
+    pub(crate) fn switched_off(&self) -> Option<&'static str> {
         self.tags.words()
     }
 
     /// The descriptors to poll.
-    pub fn readable(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+    pub(crate) fn readable(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
         std::iter::once(self.watch.as_fd()).chain(self.queues.iter().map(AsFd::as_fd))
     }
 
     /// Gives about `limit` received frames to `take`, each with the work that is left for it; returns their number.
     /// Also retries frames that wait to be sent; `unsent` counts those that the interface did not take.
-    pub fn receive(&mut self, limit: usize, unsent: &mut u64, take: &mut impl FnMut(&[u8], Left)) -> usize {
+    pub(crate) fn receive(&mut self, limit: usize, unsent: &mut u64, take: &mut impl FnMut(&[u8], Left)) -> usize {
         if self.sender.is_stuck {
             *unsent += self.sender.kick(&self.queues[0].socket);
         }
@@ -247,14 +247,14 @@ impl Ends {
     }
 
     /// Sends frames; returns the number that the interface did not take. The others are in flight.
-    pub fn send(&mut self, frames: &[&[u8]]) -> u64 {
+    pub(crate) fn send(&mut self, frames: &[&[u8]]) -> u64 {
         let mtu = self.shape.mtu;
         let (fitting, too_long): (Vec<&[u8]>, Vec<&[u8]>) = frames.iter().partition(|frame| fits(frame, mtu));
         too_long.len() as u64 + self.sender.send(&mut self.queues[0], &fitting)
     }
 
     /// Waits briefly for frames that are on their way out; returns the number that still are.
-    pub fn flush(&mut self) -> u64 {
+    pub(crate) fn flush(&mut self) -> u64 {
         let end = Instant::now() + LAST_FRAMES;
         let mut unsent = 0;
         loop {
@@ -270,7 +270,7 @@ impl Ends {
     }
 
     /// Frames that have been missed so far.
-    pub fn missed(&self) -> Missed {
+    pub(crate) fn missed(&self) -> Missed {
         let mut missed = Missed::default();
         for statistics in self.queues.iter().filter_map(|queue| queue.socket.statistics().ok()) {
             // A frame that the kernel copies is dropped when there is no memory for it, or it is too long for that.
@@ -282,12 +282,12 @@ impl Ends {
     }
 
     /// The error that was met, if any: the interface is down or gone.
-    pub fn take_error(&self) -> Option<io::Error> {
+    pub(crate) fn take_error(&self) -> Option<io::Error> {
         self.watch.take_error()
     }
 
     /// The interface has another MTU or other queues than those for which this was opened.
-    pub fn is_outdated(&self, ask: BorrowedFd<'_>, interface: &str) -> bool {
+    pub(crate) fn is_outdated(&self, ask: BorrowedFd<'_>, interface: &str) -> bool {
         Shape::of(ask, interface).is_ok_and(|shape| shape != self.shape)
     }
 }

@@ -4,7 +4,7 @@
 //!
 //! `PENSTOCK_FUZZ_SECONDS` sets the time for new cases of each campaign, `PENSTOCK_SEED` the number of the first case.
 #![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Write as _};

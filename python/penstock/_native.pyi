@@ -2,6 +2,26 @@
 """The extension (python/src): the Device API as plain as it can be. Use `penstock.Device`."""
 
 from os import PathLike
+from typing import final
+
+from penstock.result import Departure
+
+__all__ = [
+    "AccessError",
+    "BuildError",
+    "CaptureError",
+    "Card",
+    "CardError",
+    "DesignError",
+    "FileError",
+    "PenstockError",
+    "ProgramError",
+    "ServiceError",
+    "TableError",
+    "UnsupportedError",
+    "__version__",
+    "write_capture",
+]
 
 __version__: str
 
@@ -17,9 +37,7 @@ class AccessError(PenstockError): ...
 class ServiceError(PenstockError): ...
 class UnsupportedError(PenstockError): ...
 
-# Where it left, its place among those sent, unit that made it, mark, cycles (entered, first, last), time in ns, bytes.
-Departure = tuple[str, int | None, int | None, int, tuple[int, int, int], int, bytes]
-
+@final
 class Card:
     def __new__(
         cls,

@@ -15,7 +15,7 @@ from typing import Literal, SupportsBytes, TypeVar
 
 from penstock import _native, regs
 from penstock.engines import OfEngines
-from penstock.result import Counters, FaultError, Frame, PortName, Result, frame_of, result_of
+from penstock.result import Counters, Departure, FaultError, Frame, PortName, Result, frame_of, result_of
 from penstock.unit import Memory, Unit
 
 FrameLike = bytes | bytearray | memoryview | SupportsBytes
@@ -198,8 +198,8 @@ class Device(OfEngines):
         device is closed; gives the address. Port 0 is a free one. Its requests and the calls of Python take turns, so a
         request waits for the end of a run.
 
-        Raises UnsupportedError when there is no such server, when the design has no part of its engine, when the server is
-        at work already, when the address is not free, and when the device is closed.
+        Raises UnsupportedError when there is no such server, when the design has no part of its engine, when the server
+        is at work already, when the address is not free, and when the device is closed.
         """
         return self._card.serve(server, address)
 
@@ -306,7 +306,7 @@ class Device(OfEngines):
         """
         return self.units[0].elf
 
-    def _frame(self, departure: _native.Departure) -> Frame:
+    def _frame(self, departure: Departure) -> Frame:
         return frame_of(departure, clock_mhz=self._clock_mhz if self.target != "soft" else None)
 
 

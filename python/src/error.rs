@@ -26,7 +26,7 @@ create_exception!(penstock, ServiceError, PenstockError, "A service that does no
 create_exception!(penstock, UnsupportedError, PenstockError, "The target or the card cannot do this.");
 
 /// Puts the exceptions into the module.
-pub fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
+pub(crate) fn register(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let py = module.py();
     for class in [
         py.get_type::<PenstockError>(),
@@ -107,7 +107,10 @@ impl From<Error> for PyErr {
             Error::Device(e @ DeviceError::HostMemory { .. }) => AccessError::new_err(e.to_string()),
             Error::Device(e @ DeviceError::Fpga(_)) => CardError::new_err(e.to_string()),
             Error::Device(
-                e @ (DeviceError::Unsupported(_) | DeviceError::NotOnFpga { .. } | DeviceError::Silence { .. }),
+                e @ (DeviceError::NoPort(_)
+                | DeviceError::Unsupported(_)
+                | DeviceError::NotOnFpga { .. }
+                | DeviceError::Silence { .. }),
             ) => UnsupportedError::new_err(e.to_string()),
             Error::Word(text) => UnsupportedError::new_err(text),
         }

@@ -214,8 +214,8 @@ impl PyCard {
         Ok(PyBytes::new(py, &bytes.map_err(Error::from)?))
     }
 
-    fn unit_write(&self, py: Python<'_>, unit: u32, address: u32, bytes: Vec<u8>) -> PyResult<()> {
-        Ok(self.call(py, move |card| window::write(&mut *card.device, unit, address, &bytes))?.map_err(Error::from)?)
+    fn unit_write(&self, py: Python<'_>, unit: u32, address: u32, data: Vec<u8>) -> PyResult<()> {
+        Ok(self.call(py, move |card| window::write(&mut *card.device, unit, address, &data))?.map_err(Error::from)?)
     }
 
     fn unit_halt(&self, py: Python<'_>, unit: u32) -> PyResult<()> {
@@ -259,8 +259,8 @@ impl PyCard {
         Ok(PyBytes::new(py, &bytes.map_err(Error::from)?))
     }
 
-    fn host_write(&self, py: Python<'_>, address: u64, bytes: Vec<u8>) -> PyResult<()> {
-        Ok(self.call(py, move |card| card.device.host_write(address, &bytes))?.map_err(Error::from)?)
+    fn host_write(&self, py: Python<'_>, address: u64, data: Vec<u8>) -> PyResult<()> {
+        Ok(self.call(py, move |card| card.device.host_write(address, &data))?.map_err(Error::from)?)
     }
 
     /// Sends a request to a service; request and answer are JSON text.

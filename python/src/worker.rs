@@ -21,7 +21,7 @@ type Job<S> = Box<dyn FnOnce(&mut S) + Send>;
 
 /// The thread, and the way to it. Dropped, it waits until the thread has ended, after the job that it is at, and what
 /// it owns with it.
-pub struct Worker<S> {
+pub(crate) struct Worker<S> {
     /// None only while it is dropped.
     jobs: Option<Sender<Job<S>>>,
     thread: Option<JoinHandle<()>>,
@@ -30,11 +30,11 @@ pub struct Worker<S> {
 
 /// Whether a long job is to end itself.
 #[derive(Clone, Default)]
-pub struct Stop(Arc<AtomicBool>);
+pub(crate) struct Stop(Arc<AtomicBool>);
 
 impl Stop {
     /// Ends the thread if it is to end: for jobs that take long, to be called now and then.
-    pub fn heed(&self) {
+    pub(crate) fn heed(&self) {
         if self.0.load(Ordering::Relaxed) {
             // Unwinds without a message, because the caller requested it.
             panic::resume_unwind(Box::new("stopped"));
@@ -44,7 +44,7 @@ impl Stop {
 
 impl<S: 'static> Worker<S> {
     /// Starts a thread that owns the value of `make`, and waits for it.
-    pub fn start<E: Send + 'static>(
+    pub(crate) fn start<E: Send + 'static>(
         py: Python<'_>,
         make: impl FnOnce(Stop) -> Result<S, E> + Send + 'static,
     ) -> PyResult<Result<Self, E>> {
@@ -68,7 +68,7 @@ impl<S: 'static> Worker<S> {
     }
 
     /// Has the thread do a job and waits for its answer, while other Python threads run. Ctrl-C ends the thread.
-    pub fn call<R: Send + 'static>(
+    pub(crate) fn call<R: Send + 'static>(
         &self,
         py: Python<'_>,
         job: impl FnOnce(&mut S) -> R + Send + 'static,
@@ -79,7 +79,7 @@ impl<S: 'static> Worker<S> {
 
     /// As [`Worker::call`], for threads that are not Python's. None if the thread has ended. The caller holds the worker
     /// no longer than it takes to give the job, so that whoever drops the worker waits for its end.
-    pub fn call_apart<R: Send + 'static>(
+    pub(crate) fn call_apart<R: Send + 'static>(
         worker: &Weak<Self>,
         job: impl FnOnce(&mut S) -> R + Send + 'static,
     ) -> Option<R> {

@@ -168,7 +168,8 @@ def test_alerts_are_in_the_folder_of_their_run(write: Write, tmp_path: Path) -> 
     rules.write_text('alert tcp any any -> any any (msg:"a"; dsize:>0; sid:1;)\n')
     design = ROOT / "designs/ids.toml"
     file = write(
-        f'[[sweep]]\ndesign = "{design}"\nrules = "any.rules"\neve = "eve.json"\nin = ["INSIDE@0", ["INSIDE@0", "OUTSIDE@1"]]\n'
+        f'[[sweep]]\ndesign = "{design}"\nrules = "any.rules"\neve = "eve.json"\n'
+        'in = ["INSIDE@0", ["INSIDE@0", "OUTSIDE@1"]]\n'
     )
     done = sweep(file, tmp_path / "out")
     assert done.returncode == 0, done.stderr

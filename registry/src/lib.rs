@@ -21,7 +21,6 @@ pub fn engine(name: &str) -> Option<&'static dyn Engine> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::Kind;
 

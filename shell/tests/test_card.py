@@ -63,7 +63,9 @@ async def expect_idle(bench: CardBench) -> None:
 
 @cocotb.test()
 async def forwards(dut: Any) -> None:
-    """Random sizes on all ports, gaps and stalls, every policy in turn: all frames once and whole at the neighbour, counters right."""
+    """Random sizes on all ports, gaps and stalls, every policy in turn: all frames once and whole at the neighbour,
+    counters right.
+    """
     bench = CardBench(dut)
     await bench.start()
     await bench.boot(policy=2)
@@ -167,8 +169,9 @@ async def take(dut: Any, channel: str, pause: Callable[[], int], count: int) -> 
 
 @cocotb.test()
 async def configuration_channels(dut: Any) -> None:
-    """The AXI4-Lite port with a pace of its own on each channel: every write and every read is answered, addresses and data
-    of writes in any order; and no valid reaches a ready within the cycle."""
+    """The AXI4-Lite port with a pace of its own on each channel: every write and every read is answered, addresses and
+    data of writes in any order; and no valid reaches a ready within the cycle.
+    """
     bench = CardBench(dut)
     await bench.start()
     valids = [getattr(dut, f"s_axil_{channel}valid") for channel in ("aw", "w", "ar")]
@@ -236,7 +239,9 @@ async def small_frames_every_cycle(dut: Any) -> None:
 @full_rate
 @cocotb.test()
 async def folded_frames_every_cycle(dut: Any) -> None:
-    """65 to 80 B back to back on one port, one frame a cycle, two beats each on the links of two clusters: nothing is dropped on the way."""
+    """65 to 80 B back to back on one port, one frame a cycle, two beats each on the links of two clusters: nothing is
+    dropped on the way.
+    """
     bench = CardBench(dut)
     await bench.start()
     await bench.boot(hold=4)
@@ -274,7 +279,9 @@ async def jumbo_keeps_both_ports_busy(dut: Any) -> None:
 
 @cocotb.test()
 async def drops_have_reasons(dut: Any) -> None:
-    """Runts, damaged, too long, 64 KiB between small frames, disabled ports: counted by reason, and the neighbours get through."""
+    """Runts, damaged, too long, 64 KiB between small frames, disabled ports: counted by reason, and the neighbours get
+    through.
+    """
     bench = CardBench(dut)
     await bench.start()
     await bench.boot()
@@ -309,7 +316,9 @@ async def drops_have_reasons(dut: Any) -> None:
 
 @cocotb.test()
 async def overflow(dut: Any) -> None:
-    """A MAC that does not wait, no unit to take the frames: whole frames are dropped, the others come later. With pause nothing is."""
+    """A MAC that does not wait, no unit to take the frames: whole frames are dropped, the others come later. With pause
+    nothing is.
+    """
     bench = CardBench(dut)
     await bench.start()
     await bench.boot()
@@ -337,7 +346,9 @@ async def overflow(dut: Any) -> None:
 
 @cocotb.test()
 async def an_exit_that_takes_nothing(dut: Any) -> None:
-    """A port, then the host, whose receiver takes nothing: frames to the others go on, those to it are dropped and counted, no slot is lost."""
+    """A port, then the host, whose receiver takes nothing: frames to the others go on, those to it are dropped and
+    counted, no slot is lost.
+    """
     bench = CardBench(dut)
     await bench.start()
     await bench.boot(mode=TO_FIRST_BYTE)
@@ -387,7 +398,9 @@ async def longer_than_a_slot(dut: Any) -> None:
 
 @cocotb.test()
 async def flow_hash_policies(dut: Any) -> None:
-    """Each frame goes to the unit that RETA names for its flow; per flow the order stays. With policy 3 a full unit drops, counted."""
+    """Each frame goes to the unit that RETA names for its flow; per flow the order stays. With policy 3 a full unit
+    drops, counted.
+    """
     bench = CardBench(dut)
     await bench.start()
     await bench.boot(policy=2, hold=5, slots=4, size=2048)
@@ -423,7 +436,9 @@ async def flow_hash_policies(dut: Any) -> None:
 
 @cocotb.test()
 async def host_and_loopback(dut: Any) -> None:
-    """Host to unit to port, port to host, unit to a certain unit, unit to any unit; destinations that do not exist swallow and wedge nothing."""
+    """Host to unit to port, port to host, unit to a certain unit, unit to any unit; destinations that do not exist
+    swallow and wedge nothing.
+    """
     bench = CardBench(dut)
     await bench.start()
     await bench.boot(mode=TO_FIRST_BYTE, size=9216, slots=8)
@@ -492,7 +507,9 @@ async def stalled_destinations(dut: Any) -> None:
 
 @cocotb.test()
 async def drains_and_flushes(dut: Any) -> None:
-    """Units are taken out and put back under traffic: nothing is lost; a flushed unit has no slots until it declares them again."""
+    """Units are taken out and put back under traffic: nothing is lost; a flushed unit has no slots until it declares
+    them again.
+    """
     bench = CardBench(dut)
     await bench.start()
     await bench.boot(slots=4, size=2048)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Under the room contract the buffers of an exit never overflow, and no frame is dropped for which there was room: proven
-by SymbiYosys (shell/formal/gather.sv).
+"""Under the room contract the buffers of an exit never overflow, and no frame is dropped for which there was room:
+proven by SymbiYosys (shell/formal/gather.sv).
 """
 
 from __future__ import annotations

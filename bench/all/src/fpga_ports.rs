@@ -15,7 +15,7 @@ use penstock_device::{CLOCK_MHZ, Departure, Device, ForGroup, Latency, Override,
 use serde_json::{Value, json};
 
 /// Sizes of the frames, bytes without FCS.
-pub const SIZES: [usize; 6] = [60, 64, 65, 128, 1500, 9000];
+pub(crate) const SIZES: [usize; 6] = [60, 64, 65, 128, 1500, 9000];
 
 /// Units of the card: as many as line rate of two ports needs.
 const UNITS: u32 = 16;
@@ -36,7 +36,7 @@ const GROWTH_UP_TO: usize = 128;
 const GOAL_ADDED_NS: f64 = 100.0;
 
 /// Measures all sizes in each shell.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let change =
         Override { policy: Some(Policy::RoundRobin), units: vec![ForGroup::only(UNITS)], ..Override::default() };
     let card = Card::read(lab.root, &lab.root.join("designs/forward.toml"), change)?;

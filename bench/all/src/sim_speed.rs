@@ -12,7 +12,7 @@ use serde_json::json;
 const PEER: &str = "measured: Rosebud's public test bench (cocotb, Icarus Verilog) on a machine of this kind";
 
 /// Units of the cards that are measured.
-pub const UNITS: [u32; 2] = [16, 1];
+pub(crate) const UNITS: [u32; 2] = [16, 1];
 
 /// Units, cycles a second of Rosebud's bench, goal, and cycles of one run (about a second).
 const CASES: [(u32, f64, f64, u64); 2] = [(16, 109.0, 30_000.0, 30_000), (1, 1_600.0, 400_000.0, 300_000)];
@@ -27,7 +27,7 @@ const WARMUP: u64 = 2_000;
 const RUNS: usize = 3;
 
 /// Measures 16 units and one.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for (units, peer, goal, cycles) in
         CASES.into_iter().filter(|case| lab.selection.units(&UNITS).any(|units| units == case.0))
     {

@@ -36,7 +36,9 @@ pub struct Row {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Better {
+    /// More is better, as for rates.
     Higher,
+    /// Less is better, as for times.
     Lower,
 }
 

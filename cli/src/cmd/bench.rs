@@ -22,7 +22,7 @@ const ALL: &str = "all";
 
 /// Measures the card and prints the result beside the published or measured figures of others.
 #[derive(Debug, ClapArgs)]
-pub struct Args {
+pub(crate) struct Args {
     /// Bench.
     #[arg(value_parser = names())]
     pub name: String,
@@ -57,7 +57,7 @@ fn names() -> PossibleValuesParser {
 
 /// Runs the measurement. An error names the cases that fall behind a published figure or a goal, after everything is
 /// printed and written.
-pub fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
+pub(crate) fn run(args: &Args, root: &Root) -> Result<(), BenchError> {
     let selection = Selection { sizes: args.sizes.clone(), units: args.units.clone(), cases: args.cases.clone() };
     let named = || benches().filter(|bench| args.name == ALL || args.name == bench.name);
     let chosen: Vec<&Bench> = named().filter(|bench| bench.measures(&selection)).collect();

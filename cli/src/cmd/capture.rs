@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(200);
 
 /// Writes frames at a port into a pcapng file, until Ctrl-C or a limit.
 #[derive(Debug, ClapArgs)]
-pub struct Capture {
+pub(crate) struct Capture {
     /// The port: 0, 1, ... or host.
     pub port: String,
     /// The file; `-` is standard output, for example for `wireshark -k -i -`.
@@ -50,7 +50,7 @@ pub struct Capture {
 
 /// The direction of frames at a port.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum WayName {
+pub(crate) enum WayName {
     /// From the interface into the card.
     In,
     /// Out of the card.
@@ -64,7 +64,7 @@ fn seconds(text: &str) -> Result<Duration, String> {
 
 impl Capture {
     /// Captures, and tells the number of frames on standard error.
-    pub fn run(&self, which: &Which) -> Result<(), CtlError> {
+    pub(crate) fn run(&self, which: &Which) -> Result<(), CtlError> {
         let filter = (!self.filter.is_empty()).then(|| self.filter.join(" "));
         if let Some(text) = &filter {
             text.parse::<Filter>().map_err(|error| CtlError::Arguments(error.to_string()))?;

@@ -14,7 +14,7 @@ use crate::show;
 ///
 /// Each mistake comes with its file, its line and the way out. The exit status is 0 if no mistake was found.
 #[derive(Debug, ClapArgs)]
-pub struct Args {
+pub(crate) struct Args {
     /// Manifests of cards.
     #[arg(required_unless_present = "schema", value_name = "DESIGN")]
     pub designs: Vec<PathBuf>,
@@ -28,7 +28,7 @@ pub struct Args {
 
 /// Why a check does not end well.
 #[derive(Debug, thiserror::Error)]
-pub enum CheckError {
+pub(crate) enum CheckError {
     /// The mistakes are printed.
     #[error("{} in {}", several(*.mistakes, "mistake"), several(*.designs, "design"))]
     Mistakes {
@@ -45,7 +45,7 @@ fn several(count: usize, what: &str) -> String {
 }
 
 /// Checks designs; warnings of compilers are printed and are no mistakes.
-pub fn run(args: &Args, root: &Root) -> Result<(), CheckError> {
+pub(crate) fn run(args: &Args, root: &Root) -> Result<(), CheckError> {
     if args.schema {
         say!("{}", serde_json::to_string_pretty(&schema())?);
         return Ok(());

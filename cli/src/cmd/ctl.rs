@@ -20,7 +20,7 @@ use crate::status::{Look, More};
 
 /// Controls a card that is up: counters, memories, tables, interrupts, and programs that are loaded while it works.
 #[derive(Debug, ClapArgs)]
-pub struct Args {
+pub(crate) struct Args {
     /// Which card.
     #[command(flatten)]
     pub which: Which,
@@ -31,7 +31,7 @@ pub struct Args {
 
 /// Programs of a card that is up, as `ctl prog`.
 #[derive(Debug, ClapArgs)]
-pub struct ProgArgs {
+pub(crate) struct ProgArgs {
     /// Which card.
     #[command(flatten)]
     pub which: Which,
@@ -42,7 +42,7 @@ pub struct ProgArgs {
 
 /// A card that is up.
 #[derive(Debug, ClapArgs)]
-pub struct Which {
+pub(crate) struct Which {
     /// Name or manifest of its design; may be left out when only one is up.
     pub design: Option<String>,
     /// Its control socket, as `penstock up` prints it.
@@ -55,7 +55,7 @@ pub struct Which {
 
 /// A command for a card. Numbers may be hexadecimal, such as 0x10.
 #[derive(Debug, Subcommand)]
-pub enum Action {
+pub(crate) enum Action {
     /// Ports, units, drops and faults.
     Status,
     /// All counters, as JSON.
@@ -153,7 +153,7 @@ pub enum Action {
 
 /// Operations on programs.
 #[derive(Debug, Subcommand)]
-pub enum Prog {
+pub(crate) enum Prog {
     /// Lists the program and the tables of each group of units and inline block, and the program that waits for `swap`.
     List,
     /// Compiles and checks a program beside the running one; it waits for `swap`.
@@ -174,7 +174,7 @@ pub enum Prog {
 
 /// Operations on memory of a unit.
 #[derive(Debug, Subcommand)]
-pub enum Mem {
+pub(crate) enum Mem {
     /// Reads words.
     Read {
         /// The unit.
@@ -201,7 +201,7 @@ pub enum Mem {
 
 /// Why a card was not reached or did not do it.
 #[derive(Debug, thiserror::Error)]
-pub enum CtlError {
+pub(crate) enum CtlError {
     #[error(transparent)]
     Control(#[from] ControlError),
     #[error(transparent)]
@@ -228,7 +228,7 @@ impl From<DebugError> for CtlError {
 
 impl Which {
     /// Connects to it.
-    pub fn connect(&self) -> Result<Client, CtlError> {
+    pub(crate) fn connect(&self) -> Result<Client, CtlError> {
         let socket = match (&self.socket, &self.design) {
             (Some(socket), _) => socket.clone(),
             (None, None) => control::only()?,
@@ -240,7 +240,7 @@ impl Which {
 }
 
 /// Sends a request to a card, and prints its answer.
-pub fn run(args: &Args) -> Result<(), CtlError> {
+pub(crate) fn run(args: &Args) -> Result<(), CtlError> {
     let request = match (&args.action, request(&args.action)?) {
         (Action::Debugger(action), _) => return action.run(&args.which),
         (Action::Capture(capture), _) => return capture.run(&args.which),
@@ -251,7 +251,7 @@ pub fn run(args: &Args) -> Result<(), CtlError> {
 }
 
 /// The same of `penstock prog`.
-pub fn prog(args: &ProgArgs) -> Result<(), CtlError> {
+pub(crate) fn prog(args: &ProgArgs) -> Result<(), CtlError> {
     ask(&args.which, &args.action.request()?)
 }
 

@@ -19,7 +19,7 @@ use crate::gdb::{self, Debugged, DebuggerError, LiveWindow};
 
 /// Commands for one unit.
 #[derive(Debug, Subcommand)]
-pub enum Debugger {
+pub(crate) enum Debugger {
     /// Halts a unit before its next instruction, while the others go on.
     Halt {
         /// The unit.
@@ -52,7 +52,7 @@ pub enum Debugger {
 
 impl Debugger {
     /// Does it.
-    pub fn run(&self, which: &Which) -> Result<(), CtlError> {
+    pub(crate) fn run(&self, which: &Which) -> Result<(), CtlError> {
         let (Self::Halt { unit: number }
         | Self::Resume { unit: number }
         | Self::Step { unit: number }

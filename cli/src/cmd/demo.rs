@@ -26,7 +26,7 @@ const RESTORE: &str = "bring the folder designs back with `git checkout designs`
 
 /// The firewall card on captures of real programs mixed with hostile sources, on both targets.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// The place of the report [default: build/demo/report.html in the repository]
     #[arg(long, value_name = "FILE")]
     pub report: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub struct Args {
 
 /// Why the demo did not end well.
 #[derive(Debug, thiserror::Error)]
-pub enum DemoError {
+pub(crate) enum DemoError {
     #[error(transparent)]
     Card(#[from] CardError),
     #[error(transparent)]
@@ -52,7 +52,7 @@ pub enum DemoError {
 
 /// Runs the demo. An error also when the targets differ from each other or from the block list; the report is written
 /// all the same.
-pub fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
+pub(crate) fn run(args: &Args, root: &Root) -> Result<(), DemoError> {
     let began = Instant::now();
     let list_path = root.join(LIST);
     let text = files::read(&list_path, RESTORE)?;

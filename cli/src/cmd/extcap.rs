@@ -20,7 +20,7 @@ use crate::cmd::ctl::{CtlError, Which};
 
 /// Shows ports of cards that are up in Wireshark. `--install` is for people, the other options are for Wireshark.
 #[derive(Debug, ClapArgs)]
-pub struct Args {
+pub(crate) struct Args {
     /// Write a script into Wireshark's folder for such programs ("Extcap path" in About, Folders), after which
     /// Wireshark lists the ports.
     #[arg(long, value_name = "FOLDER")]
@@ -56,7 +56,7 @@ pub struct Args {
 
 /// Directions to choose from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Ways {
+pub(crate) enum Ways {
     /// Both.
     Both,
     /// From the interface into the card.
@@ -67,7 +67,7 @@ pub enum Ways {
 
 /// Why Wireshark gets no answer.
 #[derive(Debug, thiserror::Error)]
-pub enum ExtcapError {
+pub(crate) enum ExtcapError {
     #[error(transparent)]
     Control(#[from] ControlError),
     #[error(transparent)]
@@ -109,7 +109,7 @@ impl Interface {
 }
 
 /// Answers Wireshark, or installs itself.
-pub fn run(args: &Args) -> Result<(), ExtcapError> {
+pub(crate) fn run(args: &Args) -> Result<(), ExtcapError> {
     if let Some(folder) = &args.install {
         return install(folder);
     }

@@ -17,7 +17,7 @@ use crate::show::Bar;
 
 /// Writes the project of a real card, and drives one over its BAR. Never run on hardware (docs/cards.md).
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     #[command(subcommand)]
     command: Command,
 }
@@ -69,7 +69,7 @@ enum Command {
 
 /// Why a command failed.
 #[derive(Debug, thiserror::Error)]
-pub enum Error {
+pub(crate) enum Error {
     #[error(transparent)]
     Design(#[from] DesignError),
     #[error(transparent)]
@@ -87,7 +87,7 @@ pub enum Error {
 }
 
 /// Runs the command.
-pub fn run(args: &Args, root: &Root) -> Result<(), Error> {
+pub(crate) fn run(args: &Args, root: &Root) -> Result<(), Error> {
     match &args.command {
         Command::Init { design, shell, board, out } => {
             let commands = write_project(root, &Design::read(design)?, *shell, board, out)?;

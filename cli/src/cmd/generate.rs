@@ -26,7 +26,7 @@ const CARD_SIZE: usize = 16_384;
 
 /// Makes traffic and writes it as a capture.
 #[derive(Debug, ClapArgs)]
-pub struct Args {
+pub(crate) struct Args {
     /// Capture to write.
     #[arg(short, long, value_name = "FILE")]
     pub output: PathBuf,
@@ -64,7 +64,7 @@ pub struct Args {
 
 /// Sizes to draw from.
 #[derive(Debug, Clone)]
-pub struct Sizes(Vec<usize>);
+pub(crate) struct Sizes(Vec<usize>);
 
 impl Sizes {
     fn parse(text: &str) -> Result<Self, String> {
@@ -83,7 +83,7 @@ impl Sizes {
 
 /// Transport of the flows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Protocol {
+pub(crate) enum Protocol {
     /// All UDP.
     Udp,
     /// All TCP; sizes from 54 bytes.
@@ -94,7 +94,7 @@ pub enum Protocol {
 
 /// Why there is no traffic.
 #[derive(Debug, thiserror::Error)]
-pub enum GenError {
+pub(crate) enum GenError {
     #[error("{0}; choose a place that can be written, in a folder that is there")]
     Capture(#[from] CaptureError),
     #[error(transparent)]
@@ -108,7 +108,7 @@ pub enum GenError {
 }
 
 /// Makes the frames and writes them.
-pub fn run(args: &Args) -> Result<(), GenError> {
+pub(crate) fn run(args: &Args) -> Result<(), GenError> {
     if args.proto != Protocol::Udp && args.size.0.iter().any(|size| *size < MIN_TCP) {
         return Err(GenError::Option(format!(
             "TCP frames have at least {MIN_TCP} bytes; raise --size or use --proto udp"

@@ -1,24 +1,24 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The commands: each file gives `Args` and `run`.
 
-pub mod bench;
-pub mod capture;
-pub mod check;
-pub mod ctl;
-pub mod debugger;
-pub mod demo;
-pub mod extcap;
-pub mod fpga;
-pub mod generate;
-pub mod model;
-pub mod run;
-pub mod servers;
-pub mod service;
-pub mod shell;
-pub mod sweep;
-pub mod synth;
-pub mod tables;
-pub mod test;
-pub mod tool;
-pub mod top;
-pub mod up;
+pub(crate) mod bench;
+pub(crate) mod capture;
+pub(crate) mod check;
+pub(crate) mod ctl;
+pub(crate) mod debugger;
+pub(crate) mod demo;
+pub(crate) mod extcap;
+pub(crate) mod fpga;
+pub(crate) mod generate;
+pub(crate) mod model;
+pub(crate) mod run;
+pub(crate) mod servers;
+pub(crate) mod service;
+pub(crate) mod shell;
+pub(crate) mod sweep;
+pub(crate) mod synth;
+pub(crate) mod tables;
+pub(crate) mod test;
+pub(crate) mod tool;
+pub(crate) mod top;
+pub(crate) mod up;

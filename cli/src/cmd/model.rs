@@ -15,7 +15,7 @@ use crate::show::Bar;
 /// `run --target rtl` does the same when it needs the model. The name of its folder is a hash of the sources, the
 /// parameters and the tools, so the same model has the same path below every checkout.
 #[derive(Debug, ClapArgs)]
-pub struct Args {
+pub(crate) struct Args {
     /// Manifest of the card.
     pub design: PathBuf,
     /// Build the card with this many units; with several groups, in the named group. Repeatable.
@@ -25,7 +25,7 @@ pub struct Args {
 
 /// Why there is no model.
 #[derive(Debug, thiserror::Error)]
-pub enum ModelError {
+pub(crate) enum ModelError {
     #[error(transparent)]
     Design(#[from] DesignError),
     #[error(transparent)]
@@ -33,7 +33,7 @@ pub enum ModelError {
 }
 
 /// Builds the model, or finds it.
-pub fn run(args: &Args, root: &Root) -> Result<(), ModelError> {
+pub(crate) fn run(args: &Args, root: &Root) -> Result<(), ModelError> {
     let change = Override { units: args.units.clone(), ..Override::default() };
     let design = Design::read(&args.design)?.with(change)?;
     let mut bar = Bar::new(design.units());

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock run`: captures through a card, captures out.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -32,7 +32,7 @@ const STDOUT: &str = "-";
 
 /// Sends captures through a card and writes the frames that leave.
 #[derive(Debug, ClapArgs)]
-pub struct Args {
+pub(crate) struct Args {
     /// Manifest of the card, for example designs/forward.toml.
     pub design: PathBuf,
     /// Capture, and where its frames enter: a port number (0 when not given) or `host`. Repeatable.
@@ -44,7 +44,7 @@ pub struct Args {
     pub inputs: Vec<String>,
     /// Only take a part of the frames, for example the second of four: `2/4`. All frames between two addresses are in
     /// one part, those without IP in the first.
-    #[arg(long, value_name = "K/N", value_parser = Part::parse)]
+    #[arg(long, value_name = "K/N")]
     pub part: Option<Part>,
     /// Folder for port0.pcap, port1.pcap, ... and host.pcap; or `-@PORT`, which writes the frames of one port to standard
     /// output and the summary to standard error
@@ -68,7 +68,7 @@ pub struct Args {
     /// of all ports enter in the order of their times, each one when the one before has left or was dropped, and programs
     /// that read the time see that of the capture. Stateful programs therefore do the same on both targets.
     /// docs/clocks.md says which time programs see at other rates.
-    #[arg(long, value_parser = Rate::parse)]
+    #[arg(long)]
     pub rate: Option<Rate>,
     /// Write the result as JSON; `-` is standard output, in place of the summary.
     #[arg(long, value_name = "FILE")]
@@ -117,7 +117,7 @@ pub struct Args {
 
 /// A compression, as the command line names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub enum Compression {
+pub(crate) enum Compression {
     /// gzip.
     Gz,
     /// Zstandard.
@@ -147,7 +147,7 @@ impl From<TargetName> for Target {
 
 /// Why a run did not end well.
 #[derive(Debug, thiserror::Error)]
-pub enum RunError {
+pub(crate) enum RunError {
     #[error(transparent)]
     Card(#[from] CardError),
     #[error(transparent)]
@@ -180,20 +180,9 @@ pub enum RunError {
 }
 
 /// Runs the card. Faults that leave the rest of the run whole are reported after everything is written.
-pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
+pub(crate) fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let target = Target::from(args.target);
-    if args.wave.is_some() && target != Target::Rtl {
-        return Err(RunError::WaveOnSoft);
-    }
-    if args.trace.is_some() && target != Target::Rtl {
-        return Err(RunError::TraceOnSoft);
-    }
-    if args.rate.is_some_and(|rate| rate != Rate::Turns) && target == Target::Soft {
-        return Err(RunError::RateOnSoft);
-    }
-    if args.card.is_some() && target != Target::Fpga {
-        return Err(RunError::CardElsewhere);
-    }
+    check(args, target)?;
     let place = args.card.as_deref().map_or(Ok(Place::default()), str::parse)?;
     let change = Override {
         programs: args.programs.clone(),
@@ -204,12 +193,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     };
     let card = Card::read(root, &args.design, change)?;
     let rate = args.rate.unwrap_or_else(|| card.design.default_rate(target));
-    if let Out::Stdout(port) = args.out {
-        let is_stdout = args.json.as_ref().is_some_and(|path| path.as_os_str() == STDOUT);
-        if let Some(option) = is_stdout.then_some("json -").or(args.gdb.map(|_| "gdb")) {
-            return Err(RunError::StdoutTaken(format!("-@{}", port.to_string().trim_start_matches("port")), option));
-        }
-    }
+    check_stdout(args)?;
     let packing = match args.compress {
         None => Packing::Plain,
         Some(Compression::Gz) => Packing::Gzip,
@@ -264,8 +248,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let mut outcome = Outcome::new(&card.design, target, &run);
     outcome.faults.append(&mut inputs.faults());
     if let Some(path) = &args.json {
-        let text = serde_json::to_string_pretty(&outcome).map_err(|e| FileError::output(path, e.into()))?;
-        if path.as_os_str() == STDOUT { say::text(&(text + "\n")) } else { files::write(path, text + "\n")? }
+        write_json(path, &outcome)?;
     }
     if let Some(path) = &args.report {
         let mut data = report::design(&card.design);
@@ -279,7 +262,7 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     if inputs.are_stopped() {
         note!("the captures were not read to their ends: a signal stopped them");
     }
-    if !show::is_quiet() && args.json.as_ref().is_none_or(|path| path.as_os_str() != STDOUT) {
+    if !show::is_quiet() && !args.prints_json() {
         let log: String = outcome.log.iter().map(|line| format!("log: {line}\n")).collect();
         let text = log + &summary(&outcome, rate);
         match args.out {
@@ -288,6 +271,51 @@ pub fn run(args: &Args, root: &Root) -> Result<(), RunError> {
         }
     }
     if outcome.faults.is_empty() { Ok(()) } else { Err(RunError::Faults(outcome.faults)) }
+}
+
+impl Args {
+    /// Whether the result goes to standard output, in place of the summary.
+    fn prints_json(&self) -> bool {
+        self.json.as_ref().is_some_and(|path| path.as_os_str() == STDOUT)
+    }
+}
+
+/// Refuses options that the target does not have.
+fn check(args: &Args, target: Target) -> Result<(), RunError> {
+    if args.wave.is_some() && target != Target::Rtl {
+        return Err(RunError::WaveOnSoft);
+    }
+    if args.trace.is_some() && target != Target::Rtl {
+        return Err(RunError::TraceOnSoft);
+    }
+    if args.rate.is_some_and(|rate| rate != Rate::Turns) && target == Target::Soft {
+        return Err(RunError::RateOnSoft);
+    }
+    if args.card.is_some() && target != Target::Fpga {
+        return Err(RunError::CardElsewhere);
+    }
+    Ok(())
+}
+
+/// Refuses options that write to standard output when it takes the frames of a port.
+fn check_stdout(args: &Args) -> Result<(), RunError> {
+    let Out::Stdout(port) = args.out else { return Ok(()) };
+    match args.prints_json().then_some("json -").or(args.gdb.map(|_| "gdb")) {
+        Some(option) => {
+            Err(RunError::StdoutTaken(format!("-@{}", port.to_string().trim_start_matches("port")), option))
+        }
+        None => Ok(()),
+    }
+}
+
+/// Writes the result to a file or to standard output.
+fn write_json(path: &Path, outcome: &Outcome) -> Result<(), FileError> {
+    let text = serde_json::to_string_pretty(outcome).map_err(|e| FileError::output(path, e.into()))? + "\n";
+    if path.as_os_str() == STDOUT {
+        say::text(&text);
+        return Ok(());
+    }
+    files::write(path, text)
 }
 
 /// The takers of the frames that leave.
@@ -341,7 +369,7 @@ fn open_outputs(args: &Args, ports: u32, packing: Packing) -> Result<(), RunErro
 }
 
 /// A summary of a run in a few lines; frames entered at `rate`.
-pub fn summary(outcome: &Outcome, rate: Rate) -> String {
+pub(crate) fn summary(outcome: &Outcome, rate: Rate) -> String {
     let list = |items: Vec<(String, u64)>| {
         let words: Vec<_> = items
             .into_iter()
@@ -380,21 +408,21 @@ pub fn summary(outcome: &Outcome, rate: Rate) -> String {
 }
 
 /// Parses [GROUP=]FILE.
-pub fn program(text: &str) -> Result<ForGroup<PathBuf>, String> {
+pub(crate) fn program(text: &str) -> Result<ForGroup<PathBuf>, String> {
     let ForGroup { group, value } = ForGroup::parse(text);
     let missing = || format!("`{text}` is no program: write FILE, or GROUP=FILE");
     if value.is_empty() { Err(missing()) } else { Ok(ForGroup { group, value: value.into() }) }
 }
 
 /// Parses [GROUP=]COUNT.
-pub fn units(text: &str) -> Result<ForGroup<u32>, String> {
+pub(crate) fn units(text: &str) -> Result<ForGroup<u32>, String> {
     let ForGroup { group, value } = ForGroup::parse(text);
     let count = value.parse().map_err(|_| format!("`{text}` is no number of units: write COUNT, or GROUP=COUNT"));
     Ok(ForGroup { group, value: count? })
 }
 
 /// Parses a dispatch policy.
-pub fn policy(word: &str) -> Result<Policy, String> {
+pub(crate) fn policy(word: &str) -> Result<Policy, String> {
     Policy::parse(word)
         .ok_or_else(|| format!("`{word}` is no policy: give round-robin, least-loaded, flow-hash or flow-hash-drop"))
 }

@@ -14,7 +14,7 @@ use penstock_registry::engines;
 
 /// Servers that are to be started, each with its address.
 #[derive(Clone, Default)]
-pub struct Servers(Vec<(&'static Server, String)>);
+pub(crate) struct Servers(Vec<(&'static Server, String)>);
 
 impl std::fmt::Debug for Servers {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -24,7 +24,7 @@ impl std::fmt::Debug for Servers {
 
 /// Why a server does not start.
 #[derive(Debug, thiserror::Error)]
-pub enum ServerError {
+pub(crate) enum ServerError {
     #[error("--{name} {address}: {source}; give an address of this machine and a port, for example 127.0.0.1:9559")]
     Address { name: &'static str, address: String, source: io::Error },
     #[error(transparent)]
@@ -38,7 +38,7 @@ fn servers() -> impl Iterator<Item = &'static Server> {
 impl Servers {
     /// Starts the servers for the card at a control socket. Returns the handles that keep them at work, and a line for
     /// each.
-    pub fn start(&self, socket: &Path) -> Result<(Vec<Box<dyn Any + Send>>, String), ServerError> {
+    pub(crate) fn start(&self, socket: &Path) -> Result<(Vec<Box<dyn Any + Send>>, String), ServerError> {
         let mut lines = String::new();
         let mut all = Vec::new();
         for (server, address) in &self.0 {

@@ -18,7 +18,7 @@ fn services() -> impl Iterator<Item = &'static Service> {
 }
 
 /// Adds them to the command.
-pub fn add(ctl: Command) -> Command {
+pub(crate) fn add(ctl: Command) -> Command {
     services().fold(ctl, |ctl, service| ctl.subcommand((service.command)()))
 }
 
@@ -29,12 +29,12 @@ fn named(ctl: &ArgMatches) -> Option<(&'static Service, &ArgMatches)> {
 }
 
 /// Whether the arguments of `ctl` name a service.
-pub fn is_meant(ctl: &ArgMatches) -> bool {
+pub(crate) fn is_meant(ctl: &ArgMatches) -> bool {
     named(ctl).is_some()
 }
 
 /// Asks the service of a card that is up, and prints the answer.
-pub fn run(ctl: &ArgMatches) -> Result<(), CtlError> {
+pub(crate) fn run(ctl: &ArgMatches) -> Result<(), CtlError> {
     let Some((service, arguments)) = named(ctl) else { return Ok(()) };
     let which = Which::from_arg_matches(ctl)?;
     let json = arguments.try_get_one::<bool>("json").ok().flatten().copied().unwrap_or(which.json);
@@ -95,7 +95,7 @@ impl Joined {
 
 /// Asks a service in the words of the command line, of which the first is its name. Returns the answer for people, or
 /// why there is none.
-pub fn call(
+pub(crate) fn call(
     words: &[String],
     mut ask: impl FnMut(&protocol::Request) -> Result<Json, ControlError>,
 ) -> Result<String, String> {
@@ -113,7 +113,6 @@ pub fn call(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use serde_json::json;
 

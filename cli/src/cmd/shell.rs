@@ -14,7 +14,7 @@ use crate::files::{self, FileError};
 ///
 /// bash: `source <(penstock completion bash)`; zsh and fish: into a file of their folders for completions.
 #[derive(Debug, ClapArgs)]
-pub struct Completion {
+pub(crate) struct Completion {
     /// The shell.
     #[arg(value_enum)]
     pub shell: Shell,
@@ -22,27 +22,27 @@ pub struct Completion {
 
 /// Writes a manual page for each command into a folder, for `man -l` or below a folder of MANPATH.
 #[derive(Debug, ClapArgs)]
-pub struct Man {
+pub(crate) struct Man {
     /// The folder.
     pub folder: PathBuf,
 }
 
 /// Why there are no manual pages.
 #[derive(Debug, thiserror::Error)]
-pub enum ShellError {
+pub(crate) enum ShellError {
     #[error(transparent)]
     File(#[from] FileError),
 }
 
 /// Prints the script for the whole command.
-pub fn complete(args: &Completion, command: &mut Command) {
+pub(crate) fn complete(args: &Completion, command: &mut Command) {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, command, "penstock", &mut script);
     say::text(&String::from_utf8_lossy(&script));
 }
 
 /// Writes the pages: penstock.1, penstock-run.1 and so on.
-pub fn man(args: &Man, command: &Command) -> Result<(), ShellError> {
+pub(crate) fn man(args: &Man, command: &Command) -> Result<(), ShellError> {
     files::make_folder(&args.folder)?;
     write(&args.folder, command.clone().disable_help_subcommand(true), "penstock".to_owned())
 }

@@ -10,7 +10,7 @@ use penstock_device::Root;
 
 /// Runs all combinations of designs, targets, captures and options of a file, side by side, and writes one table.
 #[derive(Debug, ClapArgs)]
-pub struct Args {
+pub(crate) struct Args {
     /// TOML with the runs (docs/sweeps.md).
     pub file: PathBuf,
     /// Folder for table.csv, and for the results of each run in a folder of its own.
@@ -29,7 +29,7 @@ pub struct Args {
 
 /// Why a sweep did not end well.
 #[derive(Debug, thiserror::Error)]
-pub enum SweepError {
+pub(crate) enum SweepError {
     /// Python did not start.
     #[error("cannot run {python}: {source}; call ./penstock, which sets it up")]
     Start {
@@ -44,7 +44,7 @@ pub enum SweepError {
 }
 
 /// Runs the sweep.
-pub fn run(args: &Args, root: &Root) -> Result<(), SweepError> {
+pub(crate) fn run(args: &Args, root: &Root) -> Result<(), SweepError> {
     let python = root.join("build/venv/bin/python");
     let mut command = Command::new(&python);
     // The package of this checkout, and this command for the runs.

@@ -29,7 +29,7 @@ const LOWEST_RATIO: f64 = 0.9;
 
 /// Area (yosys, UltraScale+) and speed (nextpnr, ECP5, against VexRiscv_Lite) of the card's blocks.
 #[derive(Debug, clap::Args)]
-pub struct Args {
+pub(crate) struct Args {
     /// Blocks to measure (bench/synth.toml); all when none is named.
     pub blocks: Vec<String>,
     /// Writes the figures as a JSON list.
@@ -84,7 +84,7 @@ enum Task {
 
 /// What is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Area on UltraScale+.
     Area,
     /// Speed on ECP5 against the reference core.
@@ -101,7 +101,7 @@ struct Measured {
 
 /// Measures the blocks, prints the table and writes the rows. An error names the blocks that are slower than
 /// 0.9 of the reference core or could not be measured; everything else is printed and written all the same.
-pub fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
+pub(crate) fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
     let root = root.path();
     let registry = registry::load(root)?;
     let blocks = registry::select(&registry, &args.blocks)?;
@@ -515,7 +515,6 @@ fn slower_than(limit: f64, blocks: &[Block], measured: &[Measured], base: &Base)
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

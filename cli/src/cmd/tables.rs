@@ -9,7 +9,7 @@ use penstock_registry::engines;
 
 /// Files of tables, by table, in the order of the command line for each table.
 #[derive(Debug, Clone, Default)]
-pub struct Tables(pub Vec<(String, PathBuf)>);
+pub(crate) struct Tables(pub Vec<(String, PathBuf)>);
 
 /// The option that takes any table.
 const TABLE: &str = "table";
@@ -19,7 +19,7 @@ fn options() -> impl Iterator<Item = &'static TableOption> {
 }
 
 /// Parses TABLE=FILE.
-pub fn table(text: &str) -> Result<(String, PathBuf), String> {
+pub(crate) fn table(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_string(), file.into())),
         _ => Err(format!("`{text}` is no table: write TABLE=FILE, for example ip_prefix=list.txt")),
@@ -63,7 +63,6 @@ impl FromArgMatches for Tables {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

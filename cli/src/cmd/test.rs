@@ -8,7 +8,7 @@ use penstock_device::Root;
 
 /// Runs the test suite: formatting, lint, Rust tests, hardware and system tests.
 #[derive(Debug, ClapArgs)]
-pub struct Args {
+pub(crate) struct Args {
     /// Only the steps of these engines and folders, for example `device`.
     #[arg(value_name = "NAME", conflicts_with = "mutants")]
     pub names: Vec<String>,
@@ -32,7 +32,7 @@ pub struct Args {
 
 /// Why the suite did not pass.
 #[derive(Debug, thiserror::Error)]
-pub enum TestError {
+pub(crate) enum TestError {
     /// The runner did not start.
     #[error("cannot run {python}: {source}; call ./penstock, which sets it up")]
     Start {
@@ -47,7 +47,7 @@ pub enum TestError {
 }
 
 /// Runs the suite in the tree `root`.
-pub fn run(args: &Args, root: &Root) -> Result<(), TestError> {
+pub(crate) fn run(args: &Args, root: &Root) -> Result<(), TestError> {
     let python = root.join("build/venv/bin/python");
     let mut command = Command::new(&python);
     command.arg("tools/test.py").args(&args.names).current_dir(root.path());

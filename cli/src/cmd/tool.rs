@@ -14,13 +14,16 @@ use serde_json::Value as Json;
 use crate::show::Bar;
 
 /// Adds these commands of engines as subcommands, one of which must be given.
-pub fn add(command: Command, tools: impl Iterator<Item = (&'static str, Tool)>) -> Command {
+pub(crate) fn add(command: Command, tools: impl Iterator<Item = (&'static str, Tool)>) -> Command {
     let command = command.arg_required_else_help(true).subcommand_required(true);
     tools.fold(command, |command, (name, tool)| command.subcommand((tool.command)().name(name)))
 }
 
 /// Carries out the command of the engine that the arguments name.
-pub fn run(matches: &ArgMatches, mut tools: impl Iterator<Item = (&'static str, Tool)>) -> Result<(), ToolError> {
+pub(crate) fn run(
+    matches: &ArgMatches,
+    mut tools: impl Iterator<Item = (&'static str, Tool)>,
+) -> Result<(), ToolError> {
     let chosen = matches.subcommand().and_then(|(name, arguments)| {
         let (_, tool) = tools.find(|(engine, _)| *engine == name)?;
         Some((tool, arguments))

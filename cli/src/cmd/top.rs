@@ -22,7 +22,7 @@ use crate::status::{Look, More, drops};
 
 /// Shows a live card: ports with their rates and drops, units, and faults.
 #[derive(Debug, ClapArgs)]
-pub struct Args {
+pub(crate) struct Args {
     /// Which card.
     #[command(flatten)]
     pub which: Which,
@@ -36,7 +36,7 @@ pub struct Args {
 
 /// Why there is nothing to see any more.
 #[derive(Debug, thiserror::Error)]
-pub enum TopError {
+pub(crate) enum TopError {
     #[error(transparent)]
     Ctl(#[from] CtlError),
     #[error(transparent)]
@@ -48,7 +48,7 @@ pub enum TopError {
 }
 
 /// Shows the card until `q`, Escape or Ctrl-C, or once.
-pub fn run(args: &Args) -> Result<(), TopError> {
+pub(crate) fn run(args: &Args) -> Result<(), TopError> {
     let mut client = args.which.connect()?;
     let interval = Duration::from_secs_f64(args.interval);
     if args.once || args.which.json {
@@ -199,7 +199,6 @@ fn interval(text: &str) -> Result<f64, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use ratatui::{Terminal, backend::TestBackend};
 

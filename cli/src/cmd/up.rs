@@ -24,7 +24,7 @@ use crate::web::{self, Token, TokenError};
 /// Needs the right CAP_NET_RAW (root has it; AF_XDP needs more). `penstock ctl` and `penstock top` talk to it;
 /// docs/live.md is a guide.
 #[derive(Debug, ClapArgs)]
-pub struct Args {
+pub(crate) struct Args {
     /// Manifest of the card, for example designs/forward.toml.
     pub design: PathBuf,
     /// Interface at an Ethernet port, for example `0=eth1`. Repeatable.
@@ -81,7 +81,7 @@ pub struct Args {
 
 /// Why a card is not up, or did not end well.
 #[derive(Debug, thiserror::Error)]
-pub enum UpError {
+pub(crate) enum UpError {
     #[error(transparent)]
     Card(#[from] CardError),
     #[error(transparent)]
@@ -103,7 +103,7 @@ pub enum UpError {
 }
 
 /// Carries frames until a signal arrives.
-pub fn run(args: &Args, root: &Root) -> Result<(), UpError> {
+pub(crate) fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     if args.daemon {
         return in_background(args);
     }

@@ -24,7 +24,7 @@ const EGRESS: (f64, f64) = (892.0, 112.0);
 const TX: (f64, f64) = (1050.0, 100.0);
 
 /// The drawing, an `<svg>`.
-pub fn svg(run: &RunData) -> String {
+pub(crate) fn svg(run: &RunData) -> String {
     let clusters = run.units.len().div_ceil(UNITS_PER_CLUSTER).max(1);
     let lanes = run.streams.len() + 1;
     let body = (clusters as f64 * CLUSTER_PITCH).max(lanes as f64 * LANE_PITCH);

@@ -5,7 +5,7 @@ use penstock_bench::wire;
 
 /// Everything on the page.
 #[derive(Debug, Clone, Default)]
-pub struct ReportData {
+pub(crate) struct ReportData {
     /// Name of the design.
     pub design: String,
     /// Short facts below the name, such as `flow-hash` or `firewall.c`.
@@ -20,7 +20,7 @@ pub struct ReportData {
 
 /// A conclusion in plain words.
 #[derive(Debug, Clone)]
-pub struct Verdict {
+pub(crate) struct Verdict {
     pub good: bool,
     pub headline: String,
     pub reasons: Vec<String>,
@@ -28,7 +28,7 @@ pub struct Verdict {
 
 /// The results of one target.
 #[derive(Debug, Clone, Default)]
-pub struct RunData {
+pub(crate) struct RunData {
     /// `soft` or `rtl`.
     pub target: String,
     pub frames_in: u64,
@@ -65,7 +65,7 @@ pub struct RunData {
 
 /// Counters of a port, the host stream or the loopback.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct StreamCounters {
+pub(crate) struct StreamCounters {
     pub rx_frames: u64,
     pub rx_bytes: u64,
     /// All reasons together.
@@ -79,7 +79,7 @@ pub struct StreamCounters {
 
 /// Counters of a unit.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct UnitCounters {
+pub(crate) struct UnitCounters {
     pub rx_frames: u64,
     pub rx_bytes: u64,
     pub tx_frames: u64,
@@ -91,14 +91,14 @@ pub struct UnitCounters {
 
 impl UnitCounters {
     /// Frames that it had to do with.
-    pub fn handled(&self) -> u64 {
+    pub(crate) fn handled(&self) -> u64 {
         self.rx_frames + self.generated
     }
 }
 
 /// A frame that left the card.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Exit {
+pub(crate) struct Exit {
     /// First beat in, ns since the run began.
     pub entered_ns: f64,
     /// Last beat out, ns since the run began.
@@ -108,7 +108,7 @@ pub struct Exit {
 
 /// One of the slowest frames.
 #[derive(Debug, Clone)]
-pub struct Slow {
+pub(crate) struct Slow {
     pub exit: Exit,
     pub source: String,
     pub destination: String,
@@ -117,35 +117,35 @@ pub struct Slow {
 }
 
 impl Exit {
-    pub fn latency_ns(&self) -> f64 {
+    pub(crate) fn latency_ns(&self) -> f64 {
         self.left_ns - self.entered_ns
     }
 
     /// Bytes on the wire: FCS, preamble and gap counted.
-    pub fn wire_bytes(&self) -> f64 {
+    pub(crate) fn wire_bytes(&self) -> f64 {
         wire::bytes(self.bytes as usize) as f64
     }
 }
 
 impl RunData {
-    pub fn total_out(&self) -> u64 {
+    pub(crate) fn total_out(&self) -> u64 {
         self.frames_out.iter().map(|(_, n)| n).sum()
     }
 
     /// A unit for people: its number, and its group.
-    pub fn unit_name(&self, number: usize) -> String {
+    pub(crate) fn unit_name(&self, number: usize) -> String {
         match self.groups.get(number).map_or("", String::as_str) {
             "" => format!("Unit {number}"),
             group => format!("Unit {number} ({group})"),
         }
     }
 
-    pub fn total_drops(&self) -> u64 {
+    pub(crate) fn total_drops(&self) -> u64 {
         self.drops.iter().map(|(_, n)| n).sum()
     }
 
     /// Latencies in ns, ascending.
-    pub fn latencies(&self) -> Vec<f64> {
+    pub(crate) fn latencies(&self) -> Vec<f64> {
         let mut all: Vec<f64> = self.exits.iter().map(Exit::latency_ns).collect();
         all.sort_by(f64::total_cmp);
         all
@@ -153,7 +153,7 @@ impl RunData {
 }
 
 /// The value below which a share `p` (0..=1) of the ascending values lie; 0 if there are no values.
-pub fn percentile(ascending: &[f64], p: f64) -> f64 {
+pub(super) fn percentile(ascending: &[f64], p: f64) -> f64 {
     let rank = (p * ascending.len() as f64).ceil() as usize;
     ascending.get(rank.max(1) - 1).copied().unwrap_or(0.0)
 }

@@ -13,7 +13,7 @@ const UDP: u8 = 17;
 
 /// Frames of one flow stay in order; docs/architecture.md, "Flow hash", defines a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Flow {
+pub(crate) enum Flow {
     /// Two hosts, and their ports where the protocol has them.
     Hosts { source: IpAddr, destination: IpAddr, protocol: u8, ports: Option<(u16, u16)> },
     /// No complete IP header; the Ethernet type, or 0 if the frame has no type.
@@ -22,7 +22,7 @@ pub enum Flow {
 
 impl Flow {
     /// Reads the headers of a frame; a header that is cut short counts as absent.
-    pub fn of(frame: &[u8]) -> Self {
+    pub(crate) fn of(frame: &[u8]) -> Self {
         let mut at = 12;
         for _ in 0..2 {
             if matches!(half(frame, at), Some(VLAN | SERVICE_VLAN)) {

@@ -10,7 +10,7 @@ use super::data::{Exit, ReportData, RunData, Slow, StreamCounters, UnitCounters}
 use super::flow::Flow;
 
 /// A report about a design, without runs yet.
-pub fn design(design: &Design) -> ReportData {
+pub(crate) fn design(design: &Design) -> ReportData {
     let ports = format!("{} port{}", design.ports, if design.ports == 1 { "" } else { "s" });
     let policy = match design.policy {
         Policy::RoundRobin => "round robin",
@@ -37,7 +37,7 @@ fn file_name(path: &Path) -> String {
 impl RunData {
     /// The results of a design on one target; `outcome` sums `run` up, and `exits` has the frames that left, if the
     /// target keeps time.
-    pub fn new(design: &Design, run: &Run, outcome: &Outcome, exits: Exits) -> Self {
+    pub(crate) fn new(design: &Design, run: &Run, outcome: &Outcome, exits: Exits) -> Self {
         let clock_mhz = match outcome.timing {
             Timing::Rtl { clock_mhz, .. } => Some(f64::from(clock_mhz)),
             Timing::Soft { .. } => None,
@@ -70,7 +70,7 @@ impl RunData {
 
 impl RunData {
     /// A card that is up, as far as its drawing needs it.
-    pub fn live(status: &Status, counters: &Counters) -> Self {
+    pub(crate) fn live(status: &Status, counters: &Counters) -> Self {
         let lanes = || counters.ports.iter().chain([&counters.host]);
         Self {
             target: "soft".to_owned(),
@@ -91,7 +91,7 @@ const SLOWEST: usize = 12;
 
 /// The frames that left a card, collected while they leave: 24 bytes each, and the slowest with their flows.
 #[derive(Debug, Clone, Default)]
-pub struct Exits {
+pub(crate) struct Exits {
     /// With cycles in place of ns.
     exits: Vec<Exit>,
     /// The slowest first; of equally slow ones the first that left.
@@ -100,14 +100,14 @@ pub struct Exits {
 
 impl Exits {
     /// All frames that left.
-    pub fn of(departures: &[Departure]) -> Self {
+    pub(crate) fn of(departures: &[Departure]) -> Self {
         let mut exits = Self::default();
         departures.iter().for_each(|departure| exits.add(departure));
         exits
     }
 
     /// Adds a frame that left after all others.
-    pub fn add(&mut self, d: &Departure) {
+    pub(crate) fn add(&mut self, d: &Departure) {
         let exit = Exit { entered_ns: d.entered as f64, left_ns: d.last as f64, bytes: d.bytes.len() as u32 };
         self.exits.push(exit);
         let place = self.slowest.partition_point(|slow| slow.exit.latency_ns() >= exit.latency_ns());

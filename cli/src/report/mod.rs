@@ -12,15 +12,15 @@ mod page;
 mod plot;
 mod text;
 
-pub use card::svg as card_drawing;
-pub use data::{ReportData, RunData, Verdict};
-pub use flow::Flow;
-pub use from::{Exits, design};
+pub(crate) use card::svg as card_drawing;
+pub(crate) use data::{ReportData, RunData, Verdict};
+pub(crate) use flow::Flow;
+pub(crate) use from::{Exits, design};
 
 use crate::files::{self, FileError};
 
 /// Writes the page to `path`, whose folder is made when it is not there.
-pub fn write(path: &std::path::Path, data: &ReportData) -> Result<(), FileError> {
+pub(crate) fn write(path: &std::path::Path, data: &ReportData) -> Result<(), FileError> {
     if let Some(folder) = path.parent() {
         files::make_folder(folder)?;
     }

@@ -15,7 +15,7 @@ const BINS: usize = 60;
 const COLUMNS: usize = 44;
 
 /// The report, complete: nothing in it is loaded from elsewhere.
-pub fn html(data: &ReportData) -> String {
+pub(super) fn html(data: &ReportData) -> String {
     let mut out = String::new();
     let name = escape(&data.design);
     let _ = write!(

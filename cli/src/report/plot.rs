@@ -13,7 +13,7 @@ const BOTTOM: f64 = 42.0;
 
 /// How values map to lengths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scale {
+pub(super) enum Scale {
     Linear,
     /// Both ends of the range are positive.
     Log,
@@ -21,7 +21,7 @@ pub enum Scale {
 
 /// A range of values along one side of a plot.
 #[derive(Debug, Clone)]
-pub struct Axis {
+pub(super) struct Axis {
     pub label: String,
     pub low: f64,
     pub high: f64,
@@ -30,23 +30,23 @@ pub struct Axis {
 
 impl Axis {
     /// From 0 to a little above `high`.
-    pub fn from_zero(label: &str, high: f64) -> Self {
+    pub(super) fn from_zero(label: &str, high: f64) -> Self {
         let high = if high > 0.0 { high * 1.08 } else { 1.0 };
         Self { label: label.to_owned(), low: 0.0, high, scale: Scale::Linear }
     }
 
     /// Exactly from 0 to `high`.
-    pub fn exact(label: &str, high: f64) -> Self {
+    pub(super) fn exact(label: &str, high: f64) -> Self {
         Self { label: label.to_owned(), low: 0.0, high: if high > 0.0 { high } else { 1.0 }, scale: Scale::Linear }
     }
 
-    pub fn log(label: &str, low: f64, high: f64) -> Self {
+    pub(super) fn log(label: &str, low: f64, high: f64) -> Self {
         let low = low.max(1e-3);
         Self { label: label.to_owned(), low, high: high.max(low * 1.1), scale: Scale::Log }
     }
 
     /// Position of a value between the two ends, 0..=1.
-    pub fn place(&self, value: f64) -> f64 {
+    pub(super) fn place(&self, value: f64) -> f64 {
         let share = match self.scale {
             Scale::Linear => (value - self.low) / (self.high - self.low),
             Scale::Log => (value.max(self.low) / self.low).ln() / (self.high / self.low).ln(),
@@ -55,7 +55,7 @@ impl Axis {
     }
 
     /// Round values inside the range, about five of them.
-    pub fn ticks(&self) -> Vec<f64> {
+    pub(super) fn ticks(&self) -> Vec<f64> {
         let inside = |steps: &[f64]| -> Vec<f64> {
             let decades = self.low.log10().floor() as i32..=self.high.log10().ceil() as i32;
             let all = decades.flat_map(|d| steps.iter().map(move |m| m * 10f64.powi(d)));
@@ -80,7 +80,7 @@ impl Axis {
 }
 
 /// A line through points, with the class that colours it.
-pub struct Line {
+pub(super) struct Line {
     pub name: String,
     pub class: &'static str,
     pub points: Vec<(f64, f64)>,
@@ -89,21 +89,21 @@ pub struct Line {
 }
 
 /// A column of a histogram.
-pub struct Column {
+pub(super) struct Column {
     pub low: f64,
     pub high: f64,
     pub height: f64,
 }
 
 /// A strip that shows a text while the pointer is over it.
-pub struct Tip {
+pub(super) struct Tip {
     pub low: f64,
     pub high: f64,
     pub text: String,
 }
 
 /// One plot.
-pub struct Plot {
+pub(super) struct Plot {
     pub x: Axis,
     pub y: Axis,
     pub columns: Vec<Column>,
@@ -115,7 +115,7 @@ pub struct Plot {
 
 impl Plot {
     /// The plot as an `<svg>`, with a legend above when it has several lines.
-    pub fn svg(&self) -> String {
+    pub(super) fn svg(&self) -> String {
         let mut out = String::new();
         if self.lines.len() > 1 {
             out.push_str("<div class=legend>");

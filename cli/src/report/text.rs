@@ -4,7 +4,7 @@
 use crate::show::grouped;
 
 /// Text that is safe between tags and inside quoted attributes.
-pub fn escape(text: &str) -> String {
+pub(super) fn escape(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for c in text.chars() {
         match c {
@@ -19,7 +19,7 @@ pub fn escape(text: &str) -> String {
 }
 
 /// Three significant digits, without an exponent: `0.0123`, `12.3`, `1,230`.
-pub fn short(value: f64) -> String {
+pub(super) fn short(value: f64) -> String {
     if !value.is_finite() {
         return "–".to_owned();
     }
@@ -38,7 +38,7 @@ pub fn short(value: f64) -> String {
 }
 
 /// A time in ns, with the unit that suits it.
-pub fn duration(ns: f64) -> String {
+pub(super) fn duration(ns: f64) -> String {
     match ns.abs() {
         x if x < 1e4 => format!("{} ns", short(ns)),
         x if x < 1e6 => format!("{} µs", short(ns / 1e3)),
@@ -48,7 +48,7 @@ pub fn duration(ns: f64) -> String {
 }
 
 /// `1 frame`, `2 frames`.
-pub fn plural(n: u64, word: &str) -> String {
+pub(super) fn plural(n: u64, word: &str) -> String {
     format!("{} {word}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 

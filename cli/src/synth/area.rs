@@ -16,7 +16,7 @@ use super::{SynthError, cache, io_error};
 
 /// The resources of the device that a block uses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Area {
+pub(crate) struct Area {
     pub lut: f64,
     pub ff: f64,
     /// In blocks of 36 Kbit.
@@ -27,7 +27,7 @@ pub struct Area {
 }
 
 /// Measures `sources`, or takes the kept result; works in `folder`, relative to the repository.
-pub fn measure(tools: &Tools, sources: &Sources, folder: &Path) -> Result<Area, SynthError> {
+pub(crate) fn measure(tools: &Tools, sources: &Sources, folder: &Path) -> Result<Area, SynthError> {
     let script = format!(
         "{}; synth_xilinx -family xcup -uram -flatten -noiopad -noclkbuf -top {}; tee -o {} stat -json",
         read_commands(sources, folder),
@@ -81,7 +81,6 @@ fn luts_of(cell: &str) -> Option<f64> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

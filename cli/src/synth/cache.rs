@@ -23,13 +23,13 @@ struct Entry<T> {
 
 /// The kept result at `path`, if `recipe` and the files it was made from are the same. All paths are relative to
 /// `root`.
-pub fn load<T: DeserializeOwned>(root: &Path, path: &Path, recipe: &str) -> Option<T> {
+pub(crate) fn load<T: DeserializeOwned>(root: &Path, path: &Path, recipe: &str) -> Option<T> {
     let entry: Entry<T> = serde_json::from_str(&fs::read_to_string(root.join(path)).ok()?).ok()?;
     (key(root, recipe, &entry.used).ok()? == entry.key).then_some(entry.result)
 }
 
 /// Keeps a result of `recipe` made from the files `used`; makes its folder when it is not there.
-pub fn store<T: Serialize>(
+pub(crate) fn store<T: Serialize>(
     root: &Path,
     path: &Path,
     recipe: &str,
@@ -57,7 +57,6 @@ fn key(root: &Path, recipe: &str, used: &[PathBuf]) -> Result<String, SynthError
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

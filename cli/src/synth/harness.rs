@@ -17,14 +17,14 @@ const CHAINS: usize = 128;
 
 /// A port of the block, as yosys names it (`rx.data` for the member of an interface).
 #[derive(Debug, PartialEq)]
-pub struct Port {
+pub(crate) struct Port {
     pub name: String,
     pub width: usize,
     pub output: bool,
 }
 
 /// The ports of module `top` in yosys JSON.
-pub fn ports(json: &str, top: &str) -> Result<Vec<Port>, String> {
+pub(crate) fn ports(json: &str, top: &str) -> Result<Vec<Port>, String> {
     let design: Value = serde_json::from_str(json).map_err(|error| error.to_string())?;
     let ports = design["modules"][top]["ports"].as_object().ok_or_else(|| format!("no module {top} in it"))?;
     ports
@@ -37,7 +37,7 @@ pub fn ports(json: &str, top: &str) -> Result<Vec<Port>, String> {
 }
 
 /// Verilog of module `harness` around module `top`, whose clock is the port `clk`.
-pub fn verilog(top: &str, ports: &[Port]) -> String {
+pub(crate) fn verilog(top: &str, ports: &[Port]) -> String {
     let total = |output| ports.iter().filter(|p| p.output == output && p.name != "clk").map(|p| p.width).sum::<usize>();
     let (inputs, outputs) = (total(false), total(true));
     let (mut next_input, mut next_output) = (0, 0);
@@ -77,7 +77,6 @@ endmodule
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -11,12 +11,12 @@
 //!                                 cache: kept until a source file changes, a placement until the netlist does
 //! ```
 
-pub mod area;
-pub mod cache;
-pub mod harness;
-pub mod registry;
-pub mod timing;
-pub mod tools;
+pub(crate) mod area;
+pub(crate) mod cache;
+pub(crate) mod harness;
+pub(crate) mod registry;
+pub(crate) mod timing;
+pub(crate) mod tools;
 
 use std::path::PathBuf;
 
@@ -24,7 +24,7 @@ use crate::files::FileError;
 
 /// Why a block has no figures.
 #[derive(Debug, thiserror::Error)]
-pub enum SynthError {
+pub(crate) enum SynthError {
     #[error(transparent)]
     File(#[from] FileError),
     #[error("{path}: {source}; is the disk full, or the folder not yours? With build/synth deleted all begins anew")]

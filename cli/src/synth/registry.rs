@@ -17,7 +17,7 @@ const SOURCES: &str = "bench/synth.toml and the file lists say what is read: put
 /// All of `bench/synth.toml`.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Registry {
+pub(crate) struct Registry {
     /// The reference core that Fmax is divided by.
     pub reference: Reference,
     #[serde(rename = "block", default)]
@@ -30,7 +30,7 @@ pub struct Registry {
 /// A part of the card made of blocks: its area is theirs, its speed that of the slowest.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sum {
+pub(crate) struct Sum {
     pub name: String,
     pub about: String,
     /// How many there are of each block.
@@ -44,7 +44,7 @@ pub struct Sum {
 /// The core whose Fmax counts as 250 MHz, from a Python package.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Reference {
+pub(crate) struct Reference {
     pub name: String,
     pub top: String,
     /// Source file below `site-packages`.
@@ -54,7 +54,7 @@ pub struct Reference {
 /// One block of the card.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Block {
+pub(crate) struct Block {
     pub name: String,
     /// A short description.
     pub about: String,
@@ -79,7 +79,7 @@ pub struct Block {
 /// Changes for place and route: memories that do not fit the ECP5 are made smaller, a core gets its memories.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct TimingView {
+pub(crate) struct TimingView {
     pub top: Option<String>,
     #[serde(default)]
     pub files: Vec<PathBuf>,
@@ -119,7 +119,7 @@ impl Default for TimingView {
 /// connects it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Router {
+pub(crate) enum Router {
     /// The usual one.
     #[default]
     Router1,
@@ -129,7 +129,7 @@ pub enum Router {
 
 impl Router {
     /// Its name in nextpnr.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Router1 => "router1",
             Self::Router2 => "router2",
@@ -140,7 +140,7 @@ impl Router {
 /// Figures per metric; unpublished figures are absent.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Figures {
+pub(crate) struct Figures {
     pub lut: Option<f64>,
     pub ff: Option<f64>,
     pub bram: Option<f64>,
@@ -151,7 +151,7 @@ pub struct Figures {
 
 /// A design that the tools can read: top module, sources (relative to the repository), parameters.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sources {
+pub(crate) struct Sources {
     pub top: String,
     pub files: Vec<PathBuf>,
     pub params: BTreeMap<String, i64>,
@@ -165,7 +165,7 @@ pub struct Sources {
 
 /// How the tools take a design.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Form {
+pub(crate) enum Form {
     /// SystemVerilog with ports of any number and kind; placed inside a harness.
     Block,
     /// Plain Verilog that fits the pins of the package; placed unchanged.
@@ -174,7 +174,7 @@ pub enum Form {
 
 impl Reference {
     /// The core as its package brings it.
-    pub fn sources(&self, site_packages: &Path, router: Router) -> Sources {
+    pub(crate) fn sources(&self, site_packages: &Path, router: Router) -> Sources {
         let files = vec![site_packages.join(&self.file)];
         Sources {
             top: self.top.clone(),
@@ -191,13 +191,13 @@ impl Reference {
 
 impl Block {
     /// The form of the block on the card.
-    pub fn area_sources(&self, root: &Path) -> Result<Sources, SynthError> {
+    pub(crate) fn area_sources(&self, root: &Path) -> Result<Sources, SynthError> {
         let files = expand(root, &self.files)?;
         Ok(self.sources(self.top.clone(), files, self.params.clone()))
     }
 
     /// The form of the block for placement on the ECP5.
-    pub fn timing_sources(&self, root: &Path) -> Result<Sources, SynthError> {
+    pub(crate) fn timing_sources(&self, root: &Path) -> Result<Sources, SynthError> {
         let mut files = expand(root, &self.files)?;
         files.extend(expand(root, &self.timing.files)?);
         let mut params = if self.timing.top.is_some() { BTreeMap::new() } else { self.params.clone() };
@@ -214,14 +214,14 @@ impl Block {
 }
 
 /// Reads `bench/synth.toml`.
-pub fn load(root: &Path) -> Result<Registry, SynthError> {
+pub(crate) fn load(root: &Path) -> Result<Registry, SynthError> {
     let path = root.join("bench/synth.toml");
     let text = files::read(&path, SOURCES)?;
     toml::from_str(&text).map_err(|error| SynthError::Registry { path, message: error.to_string() })
 }
 
 /// The blocks with these names, or all; an unknown name is an error that lists the known ones.
-pub fn select(registry: &Registry, names: &[String]) -> Result<Vec<Block>, SynthError> {
+pub(crate) fn select(registry: &Registry, names: &[String]) -> Result<Vec<Block>, SynthError> {
     if names.is_empty() {
         return Ok(registry.blocks.clone());
     }

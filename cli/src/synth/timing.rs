@@ -23,7 +23,7 @@ const ROUTER_FAILS: [&str; 2] = ["Failed to route", "Routing design failed"];
 
 /// Speed of a block.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Timing {
+pub(crate) struct Timing {
     /// Placements, slowest first.
     pub runs: Vec<Placement>,
     /// Seeds that the router could not connect; others replaced them.
@@ -34,7 +34,7 @@ pub struct Timing {
 
 /// One placement.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Placement {
+pub(crate) struct Placement {
     pub seed: u32,
     pub fmax_mhz: f64,
     /// The path that limits Fmax.
@@ -43,7 +43,7 @@ pub struct Placement {
 
 /// A path from register to register.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct CriticalPath {
+pub(crate) struct CriticalPath {
     pub start: String,
     pub end: String,
     pub delay_ns: f64,
@@ -55,14 +55,14 @@ pub struct CriticalPath {
 
 impl Timing {
     /// The median placement.
-    pub fn median(&self) -> &Placement {
+    pub(crate) fn median(&self) -> &Placement {
         &self.runs[self.runs.len() / 2]
     }
 }
 
 /// The use of the placements in the repository.
 #[derive(Debug, Clone)]
-pub struct Repository {
+pub(crate) struct Repository {
     /// The folder of the block's placements, relative to the repository.
     pub folder: PathBuf,
     /// Repeats existing placements.
@@ -73,7 +73,12 @@ pub struct Repository {
 
 /// Measures `sources` in `folder`, relative to the repository. The router may need an hour to connect a block, so each
 /// placement is kept as soon as it exists, and used while netlist and tools stay the same.
-pub fn measure(tools: &Tools, sources: &Sources, folder: &Path, repository: &Repository) -> Result<Timing, SynthError> {
+pub(crate) fn measure(
+    tools: &Tools,
+    sources: &Sources,
+    folder: &Path,
+    repository: &Repository,
+) -> Result<Timing, SynthError> {
     let absolute = tools.root.join(folder);
     fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
     // Nobody else changes the netlist while it is placed.
@@ -266,7 +271,6 @@ fn signal_of(cell: &str) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

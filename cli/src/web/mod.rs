@@ -27,7 +27,7 @@ use serde_json::Value as Json;
 
 use crate::cmd::service;
 use snapshot::Snapshot;
-pub use token::{Token, TokenError};
+pub(crate) use token::{Token, TokenError};
 
 /// Time in which a client must send its request and take the answer. A program is compiled meanwhile.
 const PATIENCE: Duration = Duration::from_secs(120);
@@ -56,7 +56,7 @@ struct State {
 ///
 /// # Errors
 /// The server's thread cannot be started.
-pub fn serve(listener: TcpListener, socket: &Path, token: Option<Token>) -> io::Result<()> {
+pub(crate) fn serve(listener: TcpListener, socket: &Path, token: Option<Token>) -> io::Result<()> {
     let state = Mutex::new(State { card: Asker::new(socket, CARD), last: None });
     let page = Page { socket: socket.to_owned(), token, state };
     let server = Server { name: "web", posts: true, patience: PATIENCE, tell: Arc::new(move |asked| page.tell(asked)) };

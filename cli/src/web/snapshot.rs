@@ -18,7 +18,7 @@ const LINES: usize = 200;
 
 /// Everything on the page.
 #[derive(Debug, Serialize)]
-pub struct Snapshot {
+pub(super) struct Snapshot {
     #[serde(flatten)]
     status: Status,
     /// The drawing of the card, with its counters.
@@ -53,7 +53,7 @@ struct Shown {
 
 impl Snapshot {
     /// Asks the card.
-    pub fn ask(card: &mut Asker, acts: bool) -> Result<Self, ControlError> {
+    pub(super) fn ask(card: &mut Asker, acts: bool) -> Result<Self, ControlError> {
         let missing = |what: &str| ControlError::Answer(format!("no {what} in it"));
         let status = card.ask(&Request::Status)?.status.ok_or_else(|| missing("status"))?;
         let counters = card.ask(&Request::Counters)?.counters.ok_or_else(|| missing("counters"))?;

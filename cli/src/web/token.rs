@@ -14,11 +14,11 @@ const LETTERS: usize = 16;
 const MOST: u64 = 1024;
 
 /// A secret, as its SHA-256.
-pub struct Token([u8; 32]);
+pub(crate) struct Token([u8; 32]);
 
 /// Why a file has no token.
 #[derive(Debug, thiserror::Error)]
-pub enum TokenError {
+pub(crate) enum TokenError {
     #[error("--web-token {}: {source}; make one: (umask 077; openssl rand -hex 16 > FILE)", path.display())]
     Read { path: PathBuf, source: io::Error },
     #[error("--web-token {}: others may read it; take their right away: chmod 600 {}", path.display(), path.display())]
@@ -35,7 +35,7 @@ impl Token {
     ///
     /// # Errors
     /// The file cannot be read, others may read it, or it has no token.
-    pub fn read(path: &Path) -> Result<Self, TokenError> {
+    pub(crate) fn read(path: &Path) -> Result<Self, TokenError> {
         let failed = |source| TokenError::Read { path: path.to_owned(), source };
         let mut file = File::open(path).map_err(failed)?;
         if file.metadata().map_err(failed)?.permissions().mode() & 0o077 != 0 {
@@ -52,13 +52,12 @@ impl Token {
     }
 
     /// Whether `given` is the token. The time that this takes tells nothing about the token, only about its hash.
-    pub fn is(&self, given: &str) -> bool {
+    pub(crate) fn is(&self, given: &str) -> bool {
         self.0 == <[u8; 32]>::from(Sha256::digest(given))
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::fs;
 

@@ -25,7 +25,7 @@ const ZSTANDARD: [u8; 4] = [0x28, 0xB5, 0x2F, 0xFD];
 const LOOK: Timespec = Timespec { tv_sec: 0, tv_nsec: 100_000_000 };
 
 /// Opens a capture; also returns its first four bytes, fewer if it is shorter.
-pub fn open(path: &Path, stop: &Arc<AtomicBool>) -> io::Result<(Vec<u8>, Bytes)> {
+pub(super) fn open(path: &Path, stop: &Arc<AtomicBool>) -> io::Result<(Vec<u8>, Bytes)> {
     let file = match path == Path::new(STDIN) {
         true => File::from(io::stdin().as_fd().try_clone_to_owned()?),
         false => File::open(path)?,

@@ -408,7 +408,6 @@ impl Wires for SimBar {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

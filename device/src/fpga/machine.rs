@@ -148,6 +148,7 @@ impl Behind {
         Ok(machine)
     }
 
+    /// What the card's BAR says about the card, read when it was attached.
     pub fn identity(&self) -> Identity {
         self.identity
     }

@@ -17,7 +17,7 @@ const WRITES: usize = 256;
 /// The card's address space through the BAR's window. PCIe reports no access that was refused, so the count of errors
 /// is looked at: after a read of all ones, and for writes, which PCIe does not wait for either, after several of them
 /// or when they are to be through.
-pub struct Window {
+pub(super) struct Window {
     pub bar: Box<dyn Bar>,
     page: Option<u32>,
     errors: u32,
@@ -28,14 +28,14 @@ pub struct Window {
 
 impl Window {
     /// A window of a card; where it is now is not known.
-    pub fn new(bar: Box<dyn Bar>) -> Result<Self, CardError> {
+    pub(super) fn new(bar: Box<dyn Bar>) -> Result<Self, CardError> {
         let mut window = Self { bar, page: None, errors: 0, timeouts: 0, written: Vec::new() };
         window.forget()?;
         Ok(window)
     }
 
     /// Forgets what it knows of a card that was reset.
-    pub fn forget(&mut self) -> Result<(), CardError> {
+    pub(super) fn forget(&mut self) -> Result<(), CardError> {
         self.page = None;
         self.written.clear();
         self.errors = self.bar.read(registers::BAR_ERRORS).map_err(gone)?;
@@ -54,7 +54,7 @@ impl Window {
     }
 
     /// Fails when a write since the last look was refused.
-    pub fn flush(&mut self) -> Result<(), CardError> {
+    pub(super) fn flush(&mut self) -> Result<(), CardError> {
         let written = std::mem::take(&mut self.written);
         match written[..] {
             [] => Ok(()),
@@ -89,7 +89,7 @@ impl Window {
 }
 
 /// The fault behind an error of the BAR: a simulated card reports its own faults as invalid data.
-pub fn gone(error: std::io::Error) -> CardError {
+pub(super) fn gone(error: std::io::Error) -> CardError {
     CardError::Broken(match error.kind() {
         ErrorKind::InvalidData => format!("the card broke a contract: {error}"),
         _ => format!("the card is gone: {error}"),

@@ -117,7 +117,7 @@ const COMPLAINT_LINES: usize = 20;
 
 /// The kind of a unit, with its parameters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Kind {
+pub(crate) struct Kind {
     /// Name of its engine.
     pub engine: &'static str,
     /// The word that only the engine understands: `Param` of its module NAME_unit.
@@ -126,7 +126,7 @@ pub struct Kind {
 
 /// The surroundings of a model's card.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Around {
+pub(crate) enum Around {
     /// The clock loop, as a library.
     Loop,
     /// The same, and it records waves; such a model is slower.
@@ -137,7 +137,7 @@ pub enum Around {
 
 /// Parameters of card_top.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Parameters {
+pub(crate) struct Parameters {
     /// Ethernet ports.
     pub ports: u32,
     /// The kind of each unit.
@@ -153,7 +153,11 @@ pub struct Parameters {
 }
 
 /// Builds the model, or finds it in the cache; gives the path of the library or the program.
-pub fn model(root: &Root, parameters: &Parameters, progress: &mut dyn FnMut(Progress)) -> Result<PathBuf, BuildError> {
+pub(crate) fn model(
+    root: &Root,
+    parameters: &Parameters,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<PathBuf, BuildError> {
     let verilator = Verilator::of(root);
     let (parts, table) = parts(root, parameters, &verilator)?;
     let cache = root.join("build/rtl");
@@ -241,118 +245,19 @@ impl Part {
 
 /// The parts of a model, and the C++ that assigns them to units.
 fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<(Vec<Part>, String), BuildError> {
-    let Parameters { ports, units, ingress_depth, blocks, map_rows, around } = parameters;
+    let Parameters { units, around, .. } = parameters;
     let engines = Engines::of(root)?;
-    let numbers = units.iter().map(|unit| engines.number(unit.engine)).collect::<Result<Vec<_>, _>>()?;
-    // A card has the sources of the engines that are in it, and of no other: Verilator needs no module behind a
-    // condition that is false.
-    let (mut lists, mut traces) = (Vec::new(), vec![Source::Text(TRACE)]);
-    for unit in units {
-        lists.extend(engines.card_maps(unit.engine)?);
-    }
-    if !blocks.is_empty() {
-        lists.push(PathBuf::from(INLINE_LIST));
-        let mut own: Vec<PathBuf> = blocks.iter().filter_map(|(number, _)| engines.trace(*number)).collect();
-        // Two blocks of an engine share its trace, also with a block of another engine between them.
-        own.sort();
-        own.dedup();
-        traces.extend(own.into_iter().map(|file| Source::File(root.join(file))));
-    }
-    lists.push(PathBuf::from(CARD_LIST));
-    let (prefix, top, code) = match around {
-        Around::Loop | Around::Waves => ("Vcard", "card_top", DRIVER),
-        Around::Shell(shell, _) => {
-            let ShellModel { code, top, list, .. } = ShellModel::of(*shell);
-            lists.push(PathBuf::from(list));
-            traces.clear();
-            ("Vplugin", top, code)
-        }
-    };
-    let mut card = Part {
-        key: String::new(),
-        prefix: prefix.to_string(),
-        top: Some(top),
-        sources: files(root, &lists)?,
-        arguments: vec![
-            format!("-GPorts={ports}"),
-            format!("-GUnits={}", units.len()),
-            format!("-GIngressDepth={ingress_depth}"),
-            format!("-GBlocks={}", blocks.len()),
-            by_block("BlockEngine", 8, blocks.iter().map(|(engine, _)| u64::from(*engine))),
-            by_block("BlockParam", 64, blocks.iter().map(|(_, param)| *param)),
-            format!("-GMapRows={map_rows}"),
-        ],
-        defines: vec![format!("-DPENSTOCK_PORTS={ports}")],
-        code: vec![Source::Text(code)],
-    };
-    let mut runtime = vec!["verilated.cpp", "verilated_threads.cpp"];
+    let card = card_part(root, parameters, &engines)?.sealed(root, verilator)?;
+    let mut parts = vec![card, runtime_part(around, verilator).sealed(root, verilator)?];
     if *around == Around::Waves {
-        runtime.push("verilated_fst_c.cpp");
+        return Ok((parts, String::new()));
     }
-    let runtime = Part {
-        key: String::new(),
-        prefix: String::new(),
-        top: None,
-        sources: Vec::new(),
-        arguments: Vec::new(),
-        defines: Vec::new(),
-        code: runtime.into_iter().map(|name| Source::File(verilator.include().join(name))).collect(),
-    };
-    let runtime = runtime.sealed(root, verilator)?;
-    if *around == Around::Waves {
-        for unit in units {
-            lists.push(engines.rtl(unit.engine)?);
-        }
-        lists.push(PathBuf::from(SELECTOR));
-        card.sources = files(root, &lists)?;
-        card.sources.extend(traces);
-        card.arguments.push(by_unit("Engine", 8, numbers.into_iter()));
-        card.arguments.push(by_unit("UnitParam", 32, units.iter().map(|unit| unit.param)));
-        card.arguments.push("--trace-fst".to_string());
-        card.defines.push("-DPENSTOCK_WAVE".to_string());
-        return Ok((vec![card.sealed(root, verilator)?, runtime], String::new()));
-    }
-    card.sources.extend([SPLIT_PKG, UNIT_SOCKET].map(Source::Text));
-    card.sources.extend(traces);
-    card.arguments.push("-DPENSTOCK_SPLIT".to_string());
-    // The card needs to know which units share maps, and nothing else of them.
-    card.arguments.push(by_unit("Engine", 8, numbers.into_iter()));
-    card.defines.push(format!("-DPENSTOCK_UNITS={}", units.len()));
-    if let Around::Shell(shell, _) = around {
-        card.arguments.push("-DPENSTOCK_METASTABLE".to_string());
-        if *shell == Shell::Corundum {
-            card.arguments.push(format!("-GIF_COUNT={ports}"));
-        }
-    }
-    let mut parts = vec![card.sealed(root, verilator)?, runtime];
     let mut kinds: Vec<(Kind, String)> = Vec::new();
     for kind in units {
         if kinds.iter().any(|(other, _)| other == kind) {
             continue;
         }
-        let mut unit = Part {
-            key: String::new(),
-            prefix: String::new(),
-            top: Some("unit_top"),
-            sources: files(root, &[engines.rtl(kind.engine)?])?,
-            arguments: vec![
-                "-DPENSTOCK_SPLIT".to_string(),
-                format!("-DPENSTOCK_UNIT_MODULE={}_unit", kind.engine),
-                format!("-GParam={}", kind.param),
-            ],
-            defines: Vec::new(),
-            code: vec![Source::Text(UNIT_CODE)],
-        };
-        unit.sources.extend([SPLIT_PKG, UNIT_TOP].map(Source::Text));
-        let mut unit = unit.sealed(root, verilator)?;
-        // Several kinds go into one library: each has its own names.
-        unit.prefix = format!("Vunit_{}", unit.key);
-        let make = format!("make_unit_{}", unit.key);
-        unit.defines = vec![
-            format!("-DPENSTOCK_UNIT={}", unit.prefix),
-            format!("-DPENSTOCK_UNIT_HEADER=\"{}.h\"", unit.prefix),
-            format!("-DPENSTOCK_MAKE_UNIT={make}"),
-        ];
+        let (unit, make) = unit_part(root, *kind, &engines, verilator)?;
         kinds.push((*kind, make));
         parts.push(unit);
     }
@@ -365,6 +270,122 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
         );
     }
     Ok((parts, table))
+}
+
+/// The card without its units, or with them if its signals are recorded. It has the sources of the engines that are in
+/// it, and of no other: Verilator needs no module behind a condition that is false.
+fn card_part(root: &Root, parameters: &Parameters, engines: &Engines) -> Result<Part, BuildError> {
+    let Parameters { ports, units, ingress_depth, blocks, map_rows, around } = parameters;
+    let numbers = units.iter().map(|unit| engines.number(unit.engine)).collect::<Result<Vec<_>, _>>()?;
+    let numbers = by_unit("Engine", 8, numbers.into_iter());
+    let mut lists = Vec::new();
+    for unit in units {
+        lists.extend(engines.card_maps(unit.engine)?);
+    }
+    if !blocks.is_empty() {
+        lists.push(PathBuf::from(INLINE_LIST));
+    }
+    lists.push(PathBuf::from(CARD_LIST));
+    let (prefix, top, code) = match around {
+        Around::Loop | Around::Waves => ("Vcard", "card_top", DRIVER),
+        Around::Shell(shell, _) => {
+            let ShellModel { code, top, list, .. } = ShellModel::of(*shell);
+            lists.push(PathBuf::from(list));
+            ("Vplugin", top, code)
+        }
+    };
+    let mut arguments = vec![
+        format!("-GPorts={ports}"),
+        format!("-GUnits={}", units.len()),
+        format!("-GIngressDepth={ingress_depth}"),
+        format!("-GBlocks={}", blocks.len()),
+        by_block("BlockEngine", 8, blocks.iter().map(|(engine, _)| u64::from(*engine))),
+        by_block("BlockParam", 64, blocks.iter().map(|(_, param)| *param)),
+        format!("-GMapRows={map_rows}"),
+    ];
+    let mut defines = vec![format!("-DPENSTOCK_PORTS={ports}")];
+    let mut sources;
+    if *around == Around::Waves {
+        for unit in units {
+            lists.push(engines.rtl(unit.engine)?);
+        }
+        lists.push(PathBuf::from(SELECTOR));
+        sources = files(root, &lists)?;
+        let params = by_unit("UnitParam", 32, units.iter().map(|unit| unit.param));
+        arguments.extend([numbers, params, "--trace-fst".to_string()]);
+        defines.push("-DPENSTOCK_WAVE".to_string());
+    } else {
+        sources = files(root, &lists)?;
+        sources.extend([SPLIT_PKG, UNIT_SOCKET].map(Source::Text));
+        // The card needs to know which units share maps, and nothing else of them.
+        arguments.extend(["-DPENSTOCK_SPLIT".to_string(), numbers]);
+        defines.push(format!("-DPENSTOCK_UNITS={}", units.len()));
+    }
+    if let Around::Shell(shell, _) = around {
+        arguments.push("-DPENSTOCK_METASTABLE".to_string());
+        if *shell == Shell::Corundum {
+            arguments.push(format!("-GIF_COUNT={ports}"));
+        }
+    } else {
+        sources.extend(traces(root, blocks, engines));
+    }
+    let code = vec![Source::Text(code)];
+    Ok(Part { key: String::new(), prefix: prefix.to_string(), top: Some(top), sources, arguments, defines, code })
+}
+
+/// The sources that record the ways of frames through a card. Two blocks of an engine share its source, also with a
+/// block of another engine between them.
+fn traces(root: &Root, blocks: &[(u8, u64)], engines: &Engines) -> Vec<Source> {
+    let mut own: Vec<PathBuf> = blocks.iter().filter_map(|(number, _)| engines.trace(*number)).collect();
+    own.sort();
+    own.dedup();
+    let own = own.into_iter().map(|file| Source::File(root.join(file)));
+    [Source::Text(TRACE)].into_iter().chain(own).collect()
+}
+
+/// Verilator's own code.
+fn runtime_part(around: &Around, verilator: &Verilator) -> Part {
+    let mut names = vec!["verilated.cpp", "verilated_threads.cpp"];
+    if *around == Around::Waves {
+        names.push("verilated_fst_c.cpp");
+    }
+    Part {
+        key: String::new(),
+        prefix: String::new(),
+        top: None,
+        sources: Vec::new(),
+        arguments: Vec::new(),
+        defines: Vec::new(),
+        code: names.into_iter().map(|name| Source::File(verilator.include().join(name))).collect(),
+    }
+}
+
+/// Units of a kind, sealed, and the name of the function that makes one. Several kinds go into one library: each has its
+/// own names, after its key.
+fn unit_part(root: &Root, kind: Kind, engines: &Engines, verilator: &Verilator) -> Result<(Part, String), BuildError> {
+    let mut unit = Part {
+        key: String::new(),
+        prefix: String::new(),
+        top: Some("unit_top"),
+        sources: files(root, &[engines.rtl(kind.engine)?])?,
+        arguments: vec![
+            "-DPENSTOCK_SPLIT".to_string(),
+            format!("-DPENSTOCK_UNIT_MODULE={}_unit", kind.engine),
+            format!("-GParam={}", kind.param),
+        ],
+        defines: Vec::new(),
+        code: vec![Source::Text(UNIT_CODE)],
+    };
+    unit.sources.extend([SPLIT_PKG, UNIT_TOP].map(Source::Text));
+    let mut unit = unit.sealed(root, verilator)?;
+    unit.prefix = format!("Vunit_{}", unit.key);
+    let make = format!("make_unit_{}", unit.key);
+    unit.defines = vec![
+        format!("-DPENSTOCK_UNIT={}", unit.prefix),
+        format!("-DPENSTOCK_UNIT_HEADER=\"{}.h\"", unit.prefix),
+        format!("-DPENSTOCK_MAKE_UNIT={make}"),
+    ];
+    Ok((unit, make))
 }
 
 impl Part {
@@ -736,7 +757,6 @@ fn check(tool: &'static str, output: Output) -> Result<(), BuildError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -15,7 +15,7 @@ const REGISTRY: &str = "engines/engines.toml";
 
 /// The engines of a checkout.
 #[derive(Debug, Deserialize)]
-pub struct Engines {
+pub(super) struct Engines {
     engine: Vec<Entry>,
 }
 
@@ -30,7 +30,7 @@ struct Entry {
 
 impl Engines {
     /// Reads the registry.
-    pub fn of(root: &Root) -> Result<Self, BuildError> {
+    pub(super) fn of(root: &Root) -> Result<Self, BuildError> {
         let path = root.join(REGISTRY);
         let text = fs::read_to_string(&path).map_err(|source| BuildError::File { path: path.clone(), source })?;
         toml::from_str(&text).map_err(|error| BuildError::Registry { path, problem: error.to_string() })
@@ -44,24 +44,24 @@ impl Engines {
     }
 
     /// The number by which RTL knows an engine.
-    pub fn number(&self, name: &str) -> Result<u32, BuildError> {
+    pub(super) fn number(&self, name: &str) -> Result<u32, BuildError> {
         Ok(self.entry(name)?.number)
     }
 
     /// File list of an engine, from the root of the checkout on.
-    pub fn rtl(&self, name: &str) -> Result<PathBuf, BuildError> {
+    pub(super) fn rtl(&self, name: &str) -> Result<PathBuf, BuildError> {
         let Entry { name, rtl, .. } = self.entry(name)?;
         Ok(PathBuf::from("engines").join(name).join(rtl))
     }
 
     /// SystemVerilog that reports frames at the steps of the engine's blocks, if the engine has some.
-    pub fn trace(&self, number: u8) -> Option<PathBuf> {
+    pub(super) fn trace(&self, number: u8) -> Option<PathBuf> {
         let entry = self.engine.iter().find(|entry| entry.number == u32::from(number))?;
         Some(PathBuf::from("engines").join(&entry.name).join(entry.trace.as_ref()?))
     }
 
     /// File list of the maps that the engine's units share, if they do.
-    pub fn card_maps(&self, name: &str) -> Result<Option<PathBuf>, BuildError> {
+    pub(super) fn card_maps(&self, name: &str) -> Result<Option<PathBuf>, BuildError> {
         let Entry { name, card_maps, .. } = self.entry(name)?;
         Ok(card_maps.as_ref().map(|list| PathBuf::from("engines").join(name).join(list)))
     }

@@ -88,6 +88,7 @@ pub struct Changes {
     /// Cycles of the first beats of frames that entered after the warm-up, and of the last beats of those that left, by
     /// Ethernet port. A frame that a block made has the time at which it was made, so its latency is found from these.
     pub entered: Vec<Vec<u64>>,
+    /// The same for the frames that left.
     pub left: Vec<Vec<u64>>,
     /// Frames dropped from the start of the warm-up until the card was empty again.
     pub drops: Drops,

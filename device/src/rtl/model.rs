@@ -34,7 +34,7 @@ pub struct Entry {
 }
 
 /// [`Exit::source`] of a frame of unknown source.
-pub const UNKNOWN: u8 = 0x3F;
+pub(crate) const UNKNOWN: u8 = 0x3F;
 
 /// `struct Exit` of rtl/driver.cpp: a frame that left.
 #[derive(Debug, Clone, Copy, Default)]

@@ -32,8 +32,10 @@ KEYS = (
     "data.0",
 )
 READ = (
-    "port len time hash meta0 meta1 eth.type vlan.id vlan.pcp vlan2.tci mpls.label mpls.tc ip.src ip.dst ip.proto ip.tos ip.ttl ip.len ip.id "
-    "ip.frag ip6.class ip6.label ip6.hops ip6.len ip6.proto tcp.sport tcp.dport tcp.seq tcp.ack tcp.flags tcp.window tcp.len tcp.syn tcp.ack_flag "
+    "port len time hash meta0 meta1 eth.type vlan.id vlan.pcp vlan2.tci mpls.label mpls.tc ip.src ip.dst ip.proto "
+    "ip.tos ip.ttl ip.len ip.id "
+    "ip.frag ip6.class ip6.label ip6.hops ip6.len ip6.proto tcp.sport tcp.dport tcp.seq tcp.ack tcp.flags "
+    "tcp.window tcp.len tcp.syn tcp.ack_flag "
     "tcp.fin tcp.rst udp.sport udp.dport udp.len icmp.type icmp.code l4.sport l4.dport l4.proto data.0 data.1 data.7"
 ).split()
 BITS = {"vlan.pcp": 3, "mpls.tc": 3, "port": 8, "vlan.id": 12, "mpls.label": 20, "ip6.label": 20} | {
@@ -43,8 +45,10 @@ BITS = {"vlan.pcp": 3, "mpls.tc": 3, "port": 8, "vlan.id": 12, "mpls.label": 20,
 BITS |= {name: 1 for name in ("tcp.syn", "tcp.ack_flag", "tcp.fin", "tcp.rst")}
 BITS |= {name: 32 for name in "time hash meta0 meta1 ip.src ip.dst tcp.seq tcp.ack data.0 data.1 data.7".split()}
 SET = (
-    "meta0 meta1 vlan.id vlan.pcp vlan2.tci mpls.label mpls.tc mpls.ttl ip.src ip.dst ip.tos ip.ttl ip.id ip6.class ip6.label ip6.hops tcp.sport "
-    "tcp.dport tcp.seq tcp.ack tcp.flags tcp.window tcp.syn udp.sport udp.dport icmp.type icmp.code l4.sport l4.dport data.0 data.1"
+    "meta0 meta1 vlan.id vlan.pcp vlan2.tci mpls.label mpls.tc mpls.ttl ip.src ip.dst ip.tos ip.ttl ip.id "
+    "ip6.class ip6.label ip6.hops tcp.sport "
+    "tcp.dport tcp.seq tcp.ack tcp.flags tcp.window tcp.syn udp.sport udp.dport icmp.type icmp.code l4.sport "
+    "l4.dport data.0 data.1"
 ).split()
 HEADERS = ("vlan", "vlan2", "mpls", "ip", "ip6", "tcp", "udp", "icmp", "fragment")
 
@@ -192,7 +196,9 @@ class Writer:
         name = self.random.choice(SET)
         if self.random.random() < 0.3:
             return f"{name} = {self.number(BITS.get(name, 8 if name == 'mpls.ttl' else 16))}"
-        return f"{name} = {self.expression() if self.random.random() < 0.5 else self.random.choice([*self.flow, *self.globals, 'time', 'ip.src', 'hash'])}"
+        if self.random.random() < 0.5:
+            return f"{name} = {self.expression()}"
+        return f"{name} = {self.random.choice([*self.flow, *self.globals, 'time', 'ip.src', 'hash'])}"
 
 
 def without_refused(text: str, path: Path, compile_: Callable[[Path], T | str]) -> tuple[str, T] | None:

@@ -262,7 +262,10 @@ def test_all_elements_change_between_the_same_two_frames(tmp_path: Path, target:
 
 def test_events_are_kept_by_their_kinds(tmp_path: Path, target: str) -> None:
     """A flood of new flows fills the queue, and the events of rows are lost unless only those are selected."""
-    text = "element guard {\n key ip.src\n flow age\n table 62 evict lowest\n udp.dport == 7 => notify, drop\n ip => keep, drop\n}"
+    text = (
+        "element guard {\n key ip.src\n flow age\n table 62 evict lowest\n udp.dport == 7 => notify, drop\n"
+        " ip => keep, drop\n}"
+    )
     flood = [udp(f"10.1.{number >> 8}.{number & 255}", 5) for number in range(4200)]
     with Device.open(design_of(tmp_path, text), target) as card:
         guard = card.flow["guard"]

@@ -132,7 +132,10 @@ class Rows:
             actions += [self.edit() for _ in range(rng.randint(1, 6))]
             port = f"port {writer.operand()}"
             actions.append(rng.choice(("pass", "next e1", "next e2", port, port, "opposite", "host", "drop")))
-            text = f"element e0 {{ key meta0 flow {', '.join(writer.flow)} global {', '.join(writer.globals)} else => {', '.join(actions)} }}"
+            text = (
+                f"element e0 {{ key meta0 flow {', '.join(writer.flow)} global {', '.join(writer.globals)} "
+                f"else => {', '.join(actions)} }}"
+            )
             text += " element e1 { ip => drop } element e2 { ip => drop }"
             self.compiler.stdin.write(json.dumps(text) + "\n")
             self.compiler.stdin.flush()

@@ -24,7 +24,8 @@ ECHO = """
             while data := self.request.recv(65536):
                 self.request.sendall(data)
     socketserver.ThreadingTCPServer.allow_reuse_address = True
-    # All who come at once find room: one whose handshake ends at a full queue under SYN cookies waits for ever for the first line.
+    # All who come at once find room: one whose handshake ends at a full queue under SYN cookies waits for ever for the
+    # first line.
     socketserver.ThreadingTCPServer.request_queue_size = 64
     server = socketserver.ThreadingTCPServer((sys.argv[1], int(sys.argv[2])), Echo)
     server.daemon_threads = True

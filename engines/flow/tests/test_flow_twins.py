@@ -177,7 +177,8 @@ def on_card(case: Case, target: str, folder: Path) -> list[Record]:
     (folder / "program.efsm").write_text(case.text)
     design = folder / "card.toml"
     design.write_text(
-        f'[card]\nname = "twins"\nports = {PORTS}\n[[inline]]\nengine = "flow"\nprogram = "program.efsm"\nflow.contexts = {CONTEXTS}\n'
+        f'[card]\nname = "twins"\nports = {PORTS}\n[[inline]]\nengine = "flow"\nprogram = "program.efsm"\n'
+        f"flow.contexts = {CONTEXTS}\n"
         f'[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{ROOT}/engines/rpu/programs/forward.c"\n'
     )
     with TimedCard(design, target) as card:

@@ -54,8 +54,10 @@ def test_keys(key: str, tmp_path: Path) -> None:
     [
         ("element e { key ip.src flow n table 64 tcp => n = n + 1 }", ":1:9:", "those of this hardware hold 62"),
         (
-            "element e { key port, ip.tos, ip.ttl, ip.proto, ip.len, ip.id, ip.frag, tcp.flags, tcp.window, tcp.len, tcp.syn, tcp.fin, "
-            "tcp.rst, tcp.ack_flag, vlan.id, vlan.pcp, vlan2.id, vlan2.pcp, mpls.tc, mpls.ttl, len flow n tcp => n = 1 }",
+            "element e { key port, ip.tos, ip.ttl, ip.proto, ip.len, ip.id, ip.frag, tcp.flags, tcp.window, "
+            "tcp.len, tcp.syn, tcp.fin, "
+            "tcp.rst, tcp.ack_flag, vlan.id, vlan.pcp, vlan2.id, vlan2.pcp, mpls.tc, mpls.ttl, len flow n tcp => "
+            "n = 1 }",
             ":1:13:",
             "take one of them out",
         ),

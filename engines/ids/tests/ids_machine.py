@@ -179,7 +179,9 @@ class Record:
             count,
         ) = struct.unpack_from("<IIIIQHHHBBIHH7sBBB", row)
         return cls(
-            place, first, before, number, time, length, start, payload, port & 7, flags, seq, port >> 3 << 16 | line, ticket,
+            place, first, before, number, time, length, start, payload, port & 7, flags, seq,
+            port >> 3 << 16 | line,
+            ticket,
             prior[7 - (known & 7) :],
             known >> 3,
             {name for bit, name in enumerate(REASONS) if why >> bit & 1},

@@ -52,7 +52,10 @@ def test_bytes_behind_messages_decide_about_values(tmp_path: Path) -> None:
     rules = [
         "alert dns any any -> any any"
         ' (dns.query; dataset:set,names,type string,save names; pkt_data; content:"yes"; sid:1;)',
-        'alert http any any -> any any (http.host; dataset:set,hosts,type string,save hosts; pkt_data; content:"end"; sid:2;)',
+        (
+            "alert http any any -> any any (http.host; dataset:set,hosts,type string,save hosts; pkt_data; "
+            'content:"end"; sid:2;)'
+        ),
     ]
     requests = [
         f"GET /{path} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode() for path, host in [("a", "a.test"), ("b", "b.test")]

@@ -65,7 +65,8 @@ def session() -> list[Packet]:
 
 
 RULES = [
-    'drop tcp any any -> any 80 (msg:"word"; flow:established,to_server; content:"GET "; startswith; content:"Forbidden"; nocase; '
+    'drop tcp any any -> any 80 (msg:"word"; flow:established,to_server; content:"GET "; startswith; '
+    'content:"Forbidden"; nocase; '
     "distance:0; classtype:policy-violation; metadata:key value; rev:3; sid:1;)",
     'drop udp any any -> any any (msg:"datagram"; content:"forbidden"; priority:2; sid:2;)',
     'alert tcp any any -> any any (msg:"answer"; flow:to_client; content:"later answer"; sid:3;)',

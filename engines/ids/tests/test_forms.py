@@ -72,7 +72,8 @@ REQUEST = [
     ('http.user_agent; content:"Mozilla"; isdataat:9,relative;', False),
     ('http.user_agent; isdataat:14;', True),
     ('http.user_agent; isdataat:15;', False),
-    ('http.request_body; content:"id="; startswith; content:"&name="; distance:1; within:6; isdataat:!3,relative;', True),
+    (('http.request_body; content:"id="; startswith; content:"&name="; distance:1; within:6; '
+      'isdataat:!3,relative;'), True),
     ('http.referer; content:!"x";', False),
     ('http.referer; absent;', True),
     ('http.referer; absent:or_else; content:!"x";', True),
@@ -98,17 +99,21 @@ RESPONSE = [
     ('file.data; content:"PE"; within:100;', False),
     ('file.data; content:"PE"; depth:130;', True),
     ('file.data; content:"PE"; depth:129;', False),
-    ('file.data; content:"MZ"; within:2; byte_jump:4,58,relative,little; content:"PE|00 00|"; distance:-64; within:4;', True),
-    ('file.data; content:"MZ"; within:2; byte_jump:4,58,relative,little; content:"PE|00 00|"; distance:-63; within:4;', False),
+    (('file.data; content:"MZ"; within:2; byte_jump:4,58,relative,little; content:"PE|00 00|"; distance:-64; '
+      'within:4;'), True),
+    (('file.data; content:"MZ"; within:2; byte_jump:4,58,relative,little; content:"PE|00 00|"; distance:-63; '
+      'within:4;'), False),
     ('file.data; content:"MZ"; byte_jump:4,58,relative,little,post_offset -64; content:"PE"; within:2;', True),
     ('file.data; content:"MZ"; byte_jump:4,60,little,from_beginning; content:"PE"; within:2;', True),
-    ('file.data; content:"more"; isdataat:!1,relative; byte_jump:0,0,from_end,post_offset -4; content:"more"; within:4;', True),
+    (('file.data; content:"more"; isdataat:!1,relative; byte_jump:0,0,from_end,post_offset -4; content:"more"; '
+      'within:4;'), True),
     ('file.data; content:"MZ"; byte_test:4,=,128,58,relative,little; byte_test:4,!&,127,58,relative,little;', True),
     ('file.data; content:"MZ"; byte_test:4,=,128,58,relative;', False),
     ('file.data; content:"MZ"; byte_extract:1,60,at; content:"PE"; offset:at; depth:2;', True),
     ('http.response_body; content:"MZ"; startswith; content:"and more"; distance:0; endswith;', True),
     ('http.header; content:"Content-Encoding|3a| gzip"; nocase; file_data; content:!"ELF"; content:"PE";', True),
-    ('http.response_header; header_lowercase; content:"x-own|3a 20|"; startswith; content:"7"; distance:0; endswith;', True),
+    (('http.response_header; header_lowercase; content:"x-own|3a 20|"; startswith; content:"7"; distance:0; '
+      'endswith;'), True),
 ]  # fmt: skip
 
 
@@ -129,7 +134,8 @@ def test_forms_about_bodies(tmp_path: Path) -> None:
 # A payload, and options of rules about it with whether they report.
 NUMBERS = struct.pack(">4sHB", b"\xffSMB", 9, 3) + struct.pack("<HI", 0x1234, 7) + b"0012\xff 3a" + b"abcdefgh"
 PAYLOAD = [
-    ('content:"|ff|SMB"; depth:4; byte_test:2,=,9,0,relative; byte_test:1,&,1,2,relative; byte_test:1,!&,4,2,relative;', True),
+    (('content:"|ff|SMB"; depth:4; byte_test:2,=,9,0,relative; byte_test:1,&,1,2,relative; '
+      'byte_test:1,!&,4,2,relative;'), True),
     ('content:"|ff|SMB"; byte_test:1,!&,2,2,relative;', False),
     ('content:"SMB"; byte_test:2,>,0x1233,3,relative,little; byte_test:2,<,0x1235,3,relative,little;', True),
     ('content:"SMB"; byte_test:2,=,0x1234,3,relative;', False),
@@ -197,8 +203,14 @@ def test_names_end_as_a_rule_says(tmp_path: Path) -> None:
         with Soft(rules_file(tmp_path, rules)) as soft:
             assert sorted(soft.sids(frame(query))) == reported, name
     rules = [
-        'alert tls any any -> any any (flow:established,to_server; tls.sni; dotprefix; content:".evil.test"; endswith; sid:1;)',
-        'alert tls any any -> any any (flow:established,to_server; tls.sni; bsize:9; content:"evil.test"; fast_pattern; sid:2;)',
+        (
+            'alert tls any any -> any any (flow:established,to_server; tls.sni; dotprefix; content:".evil.test"; '
+            "endswith; sid:1;)"
+        ),
+        (
+            'alert tls any any -> any any (flow:established,to_server; tls.sni; bsize:9; content:"evil.test"; '
+            "fast_pattern; sid:2;)"
+        ),
         'alert tls any any -> any any (tls.sni; content:"evil.test"; startswith; endswith; sid:3;)',
     ]
     packets = exchange()
@@ -247,7 +259,10 @@ def test_thresholds_count(tmp_path: Path) -> None:
     """Seven matches in a period and two in the next one."""
     rules = [
         'alert udp any any -> any any (content:"word"; threshold:type limit,track by_src,count 2,seconds 60; sid:1;)',
-        'alert udp any any -> any any (content:"word"; threshold: type threshold, track by_dst, count 3, seconds 60; sid:2;)',
+        (
+            'alert udp any any -> any any (content:"word"; '
+            "threshold: type threshold, track by_dst, count 3, seconds 60; sid:2;)"
+        ),
         'alert udp any any -> any any (content:"word"; threshold:type both, count 3, seconds 60, track by_src; sid:3;)',
         'alert udp any any -> any any (content:"word"; detection_filter:track by_src, count 5, seconds 60; sid:4;)',
     ]

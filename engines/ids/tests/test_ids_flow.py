@@ -386,7 +386,7 @@ async def marks(dut: Any) -> None:
 
 @cocotb.test()
 async def rate(dut: Any) -> None:
-    """100 million lookups a second of flows of which the chip has one in three: two ports, a lookup each five cycles."""
+    """100 million lookups a second of flows, of which the chip has a third: two ports, a lookup each five cycles."""
     rng = random.Random(3)
     flows = 3 * (4 << int(dut.SetsLog2.value))
     bench = Bench(dut, 3, hashes(rng, flows, 4096))

@@ -60,7 +60,8 @@ PACKETS: list[tuple[str, Any, Any]] = [
     ("ip ipopts:nop;", IP(options=[IPOption_NOP()]) / UDP(), IP(options=[IPOption_EOL()]) / UDP()),
     ("ip ipopts:lsrr;", IP(options=[IPOption_LSRR()]) / UDP(), IP(options=[IPOption_SSRR()]) / UDP()),
     ("ip ipopts:ssrr;", IP(options=[IPOption_SSRR()]) / UDP(), IP(options=[IPOption_LSRR()]) / UDP()),
-    ("ip ipopts:ts;", IP(options=[IPOption_Timestamp(flg=0)]) / UDP(), IP(options=[IPOption_RR(routers=["68.68.68.68"])]) / UDP()),
+    ("ip ipopts:ts;", IP(options=[IPOption_Timestamp(flg=0)]) / UDP(),
+     IP(options=[IPOption_RR(routers=["68.68.68.68"])]) / UDP()),
     ("ip ipopts:any;", IP(options=[IPOption_RR()]) / UDP(), V6 / UDP()),
     ("ip sameip;", IP(src="1.2.3.4", dst="1.2.3.4") / UDP(), V4 / UDP()),
     ("ip sameip;", IPv6(src="fd00::1", dst="fd00::1") / UDP(), V6 / UDP()),
@@ -82,13 +83,16 @@ PACKETS: list[tuple[str, Any, Any]] = [
     ("icmp icmpv6-csum:valid;", V6 / ICMPv6EchoRequest(data=b"abc"), V6 / ICMPv6EchoRequest(cksum=1)),
     ("ip ipv4-csum:invalid;", IP(chksum=1) / UDP(), IP() / UDP()),
     ('ip ipv4.hdr; content:"|06|"; offset:9; depth:1;', V4 / TCP(), V4 / UDP()),
-    ('ip ipv4.hdr; content:"|07 03 04|"; offset:20;', IP(options=[IPOption_RR(routers=[], length=3)]) / UDP(), V4 / UDP()),
+    ('ip ipv4.hdr; content:"|07 03 04|"; offset:20;',
+     IP(options=[IPOption_RR(routers=[], length=3)]) / UDP(), V4 / UDP()),
     ('ip ipv6.hdr; content:"|3a|"; offset:6; depth:1;', V6 / ICMPv6EchoRequest(), V6 / UDP()),
     ('ip ipv6.hdr; bsize:48;', V6 / IPv6ExtHdrHopByHop() / UDP(), V6 / UDP()),
-    ('tcp tcp.hdr; content:"|02 04|"; offset:20; byte_test:2,=,1460,0,relative;', V4 / TCP(options=[("MSS", 1460)]), V4 / TCP()),
+    ('tcp tcp.hdr; content:"|02 04|"; offset:20; byte_test:2,=,1460,0,relative;',
+     V4 / TCP(options=[("MSS", 1460)]), V4 / TCP()),
     ('udp udp.hdr; content:"|00 08|"; offset:4; depth:2;', V4 / UDP(), V4 / UDP() / b"x"),
     ('icmp icmpv4.hdr; content:"|08 00|"; startswith;', V4 / ICMP(type=8), V6 / ICMPv6EchoRequest()),
-    ('icmp icmpv6.hdr; content:"|80 00|"; startswith; pkt_data; content:"abc";', V6 / ICMPv6EchoRequest(data=b"abc"), V6 / ICMPv6EchoRequest(data=b"abd")),
+    ('icmp icmpv6.hdr; content:"|80 00|"; startswith; pkt_data; content:"abc";',
+     V6 / ICMPv6EchoRequest(data=b"abc"), V6 / ICMPv6EchoRequest(data=b"abd")),
     ('udp udp.hdr; to_md5; bsize:16; pkt_data; content:"x"; startswith;', V4 / UDP() / b"xy", V4 / UDP() / b"yx"),
 ]  # fmt: skip
 
@@ -172,9 +176,15 @@ def test_base64_is_decoded(tmp_path: Path) -> None:
     secret = base64.b64encode(b"the evil word").decode()
     rules = [
         'tcp content:"data="; base64_decode:relative; base64_data; content:"evil"; pkt_data; content:"end";',
-        'http http.header; content:"Authorization|3a| Basic "; base64_decode:bytes 12, relative; base64_data; content:"the evil "; endswith;',
+        (
+            'http http.header; content:"Authorization|3a| Basic "; base64_decode:bytes 12, relative; base64_data; '
+            'content:"the evil "; endswith;'
+        ),
         'tcp content:"data="; base64_decode:offset 1, relative; base64_data; content:"evil";',
-        'http http.request_header; content:"Authorization"; base64_decode:offset 21; base64_data; content:"word"; endswith;',
+        (
+            'http http.request_header; content:"Authorization"; base64_decode:offset 21; base64_data; content:"word"; '
+            "endswith;"
+        ),
     ]
     text = f"GET /?data={secret} HTTP/1.1\r\nAuthorization: Basic {secret}\r\n\r\nend".encode()
     packets = [V4 / SEGMENT, V4 / TCP(sport=4000, dport=80, seq=100, flags="PA") / text]

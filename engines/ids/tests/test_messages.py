@@ -314,7 +314,10 @@ def test_head_and_interim_responses_have_no_body(tmp_path: Path) -> None:
 
 def test_dns(tmp_path: Path) -> None:
     rules = [
-        'alert dns any any -> any any (dns.query; content:"evil"; nocase; dns.query; content:".test"; endswith; sid:1;)',
+        (
+            'alert dns any any -> any any (dns.query; content:"evil"; nocase; dns.query; content:".test"; endswith; '
+            "sid:1;)"
+        ),
         'alert dns any any -> any any (dns.query; dotprefix; content:".evil.test"; endswith; bsize:>9; sid:2;)',
         "alert dns any any -> any any (dns.rcode:3; sid:3;)",
         'alert udp any any -> any 53 (dns.rrtype:16; dns.opcode:0; content:"|04|Evil"; sid:4;)',

@@ -293,8 +293,8 @@ def test_a_reset_with_a_wrong_checksum_changes_nothing(tmp_path: Path) -> None:
     assert sids(alerts[-1]) == [1]
 
 
-# A system, begin and end of a segment that comes behind one with the bytes 4 and 5, and whose byte the system reads where
-# both have one: the old segment's or the new one's.
+# A system, begin and end of a segment that comes behind one with the bytes 4 and 5, and whose byte the system reads
+# where both have one: the old segment's or the new one's.
 CHOICES = [
     ("bsd", 2, 6, "n"),
     ("bsd", 5, 8, "o"),

@@ -48,7 +48,8 @@ def key_exchange(names: list[bytes]) -> bytes:
 
 
 LISTS = [
-    b"kex1,kex2", b"host-key", b"enc-to-server", b"enc-to-client", b"mac-to-server", b"mac-to-client", b"none", b"zlib", b"", b"",
+    b"kex1,kex2", b"host-key", b"enc-to-server", b"enc-to-client", b"mac-to-server", b"mac-to-client",
+    b"none", b"zlib", b"", b"",
 ]  # fmt: skip
 
 
@@ -60,8 +61,10 @@ def test_ssh(tmp_path: Path) -> None:
         'alert ssh any any -> any any (ssh.software; content:"OpenSSH_9.1"; bsize:11; flow:to_client; sid:2;)',
         f'alert ssh any any -> any any (ssh.hassh; content:"{hashlib.md5(client).hexdigest()}"; sid:3;)',
         'alert ssh any any -> any any (ssh.hassh.string; content:"enc-to-server|3b|mac-to-server"; sid:4;)',
-        f'alert ssh any any -> any any (ssh.hassh.server; content:"{hashlib.md5(server).hexdigest()}"; bsize:32; sid:5;)',
-        f'alert ssh any any -> any any (ssh.hassh.server.string; content:"{server.decode().replace(";", "|3b|")}"; startswith; endswith; sid:6;)',
+        (f'alert ssh any any -> any any (ssh.hassh.server; content:"{hashlib.md5(server).hexdigest()}"; bsize:32; '
+         'sid:5;)'),
+        ('alert ssh any any -> any any (ssh.hassh.server.string; '
+         f'content:"{server.decode().replace(";", "|3b|")}"; startswith; endswith; sid:6;)'),
         'alert tcp any any -> any any (app-layer-protocol:ssh; content:"kex1"; sid:7;)',
         'alert ssh any any -> any any (ssh.protoversion:2.0; flow:to_client; sid:8;)',
         'alert ssh any any -> any any (ssh.software; content:"dropbear"; sid:9;)',
@@ -237,12 +240,18 @@ def test_encryption_ends_smtp(tmp_path: Path) -> None:
 
 def test_ftp(tmp_path: Path) -> None:
     rules = [
-        'alert ftp any any -> any any (ftp.command; content:"USER"; ftp.command_data; content:"anonymous"; bsize:9; sid:1;)',
+        (
+            'alert ftp any any -> any any (ftp.command; content:"USER"; ftp.command_data; content:"anonymous"; '
+            "bsize:9; sid:1;)"
+        ),
         'alert ftp any any -> any any (ftp.reply; content:"Please specify"; startswith; sid:2;)',
         'alert ftp any any -> any any (ftp.completion_code; content:"230"; ftp.reply; content:"second line"; sid:3;)',
         "alert ftp any any -> any any (ftpbounce; sid:4;)",
         'alert tcp any any -> any any (app-layer-protocol:ftp; content:"PASV"; sid:5;)',
-        'alert ftp any any -> any any (ftp.command; content:"RETR"; startswith; ftp.command_data; content:"passwd"; endswith; sid:6;)',
+        (
+            'alert ftp any any -> any any (ftp.command; content:"RETR"; startswith; ftp.command_data; '
+            'content:"passwd"; endswith; sid:6;)'
+        ),
         'alert ftp any any -> any any (ftp.command_data; content:"RETR"; sid:7;)',
     ]
     packets = exchange(
@@ -351,10 +360,19 @@ def test_certificates(tmp_path: Path) -> None:
         f"alert tls any any -> any any (tls_cert_notafter:{day(end - 86400)}<>{day(end + 2 * 86400)}; sid:6;)",
         "alert tls any any -> any any (tls_cert_expired; sid:7;)",
         "alert tls any any -> any any (tls_cert_valid; sid:8;)",
-        'alert tls any any -> any any (tls.random; content:"|00 01 02 03 04|"; startswith; bsize:32; flow:to_client; sid:9;)',
-        'alert tls any any -> any any (tls.random_time; content:"|00 01 02 03|"; bsize:4; tls.random_bytes; content:"|04 05|"; startswith; sid:10;)',
+        (
+            'alert tls any any -> any any (tls.random; content:"|00 01 02 03 04|"; startswith; bsize:32; '
+            "flow:to_client; sid:9;)"
+        ),
+        (
+            'alert tls any any -> any any (tls.random_time; content:"|00 01 02 03|"; bsize:4; tls.random_bytes; '
+            'content:"|04 05|"; startswith; sid:10;)'
+        ),
         f"alert tls any any -> any any (tls_cert_notbefore:>{day(begin + 86400)}; sid:11;)",
-        'alert tls any any -> any any (tls.subjectaltname; content:"www"; startswith; tls.subjectaltname; content:"me@"; sid:12;)',
+        (
+            'alert tls any any -> any any (tls.subjectaltname; content:"www"; startswith; tls.subjectaltname; '
+            'content:"me@"; sid:12;)'
+        ),
     ]
     for now, valid in [(end, 8), (end + 1, 7)]:
         with Soft(rules_file(tmp_path, rules)) as soft:
@@ -429,7 +447,10 @@ def test_all_names_of_dns(tmp_path: Path) -> None:
     rules = [
         'alert dns any any -> any any (dns.authorities.rrname; content:"zone.test"; bsize:9; sid:1;)',
         'alert dns any any -> any any (dns.additionals.rrname; content:"glue.test"; bsize:9; sid:2;)',
-        'alert dns any any -> any any (dns.response.rrname; content:"asked"; dns.response.rrname; content:"glue"; sid:3;)',
+        (
+            'alert dns any any -> any any (dns.response.rrname; content:"asked"; dns.response.rrname; content:"glue"; '
+            "sid:3;)"
+        ),
         'alert dns any any -> any any (dns.answers.rrname; content:"glue"; sid:4;)',
         'alert dns any any -> any any (dns.authorities.rrname; content:"glue"; sid:5;)',
         # Names in the data of records count as those of records do.

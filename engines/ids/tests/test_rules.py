@@ -207,7 +207,10 @@ def test_bits_of_flows(tmp_path: Path) -> None:
 def test_thresholds(tmp_path: Path) -> None:
     kinds = ["threshold:type limit", "threshold:type threshold", "threshold:type both", "detection_filter:"]
     rules = [
-        f'alert udp any any -> any any (content:"again"; {kind}{"" if kind[-1] == ":" else ","} track by_src, count 2, seconds 10; sid:{sid};)'
+        (
+            'alert udp any any -> any any (content:"again"; '
+            f"{kind}{'' if kind[-1] == ':' else ','} track by_src, count 2, seconds 10; sid:{sid};)"
+        )
         for sid, kind in enumerate(kinds, 1)
     ]
     second = 1_000_000_000

@@ -236,9 +236,9 @@ class Endpoint:
     def reply(self, received: Received, message: Message) -> None:
         """Answers a message, and acknowledges it. The endpoint sends the reply again if the message comes again.
 
-        A reply to a reply (`received.quiet`) does nothing: two servers that reply to all they receive would otherwise do
-        so without an end after one datagram with a forged source. If the reply cannot be sent to this destination, that
-        counts as its loss.
+        A reply to a reply (`received.quiet`) does nothing: two servers that reply to all they receive would otherwise
+        do so without an end after one datagram with a forged source. If the reply cannot be sent to this destination,
+        that counts as its loss.
         """
         if received.quiet:
             return

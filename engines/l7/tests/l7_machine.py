@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The machine of the l7 engine as engines/l7/machine.md describes it, in plain Python: what becomes of packets and messages."""
+"""The machine of the l7 engine as engines/l7/machine.md describes it, in plain Python: what becomes of packets and
+messages.
+"""
 
 from __future__ import annotations
 
@@ -93,7 +95,9 @@ def crc16(data: bytes) -> int:
 
 @dataclass
 class Rules:
-    """Rules of an application: starts by type, rows, decisions as (kind, first, bits), classes of bytes. Bits from 16 on: in turn."""
+    """Rules of an application: starts by type, rows, decisions as (kind, first, bits), classes of bytes. Bits from 16
+    on: in turn.
+    """
 
     starts: list[Branch]
     rows: dict[int, Row]
@@ -246,7 +250,9 @@ class Message:
 
 @dataclass
 class Machine:
-    """Rules and protocols by application, filter as {(port, app_id, tenant): application}. Room has no bound; time stands."""
+    """Rules and protocols by application, filter as {(port, app_id, tenant): application}. Room has no bound; time
+    stands.
+    """
 
     filter: dict[tuple[int, int, int], int]
     rules: list[Rules]

@@ -446,8 +446,8 @@ def datagram(random: Random, sender: Sender, port: int, payload: bytes, lie: str
 
 
 LIES = [
-    "udp longer", "udp shorter", "udp 8", "udp 0", "ip longer", "ip shorter", "options", "fragment", "later fragment", "tcp",
-    "two tags", "cut",
+    "udp longer", "udp shorter", "udp 8", "udp 0", "ip longer", "ip shorter", "options", "fragment", "later fragment",
+    "tcp", "two tags", "cut",
 ]  # fmt: skip
 
 

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The l7 block beside its model: random rules, messages cut into packets, reordered, repeated, from senders with equal numbers."""
+"""The l7 block beside its model: random rules, messages cut into packets, reordered, repeated, from senders with equal
+numbers.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,9 @@ def always(decision: tuple[int, int, int] = TO_HOST, number: int = 0) -> Rules:
 
 
 def chain(steps: int, base: int = 0, number: int = 0, last: tuple[int, int, int] = TO_HOST) -> Rules:
-    """Rules that compare `steps` letters `a` of field 1, one after the other; decision `number` if all are there, the next one if not."""
+    """Rules that compare `steps` letters `a` of field 1, one after the other; decision `number` if all are there, the
+    next one if not.
+    """
     rows = {}
     for i in range(steps):
         branch = Branch(base + i + 1) if i + 1 < steps else decide(number)
@@ -242,7 +246,9 @@ async def a_field_in_further_beats(dut: Any) -> None:
 
 @cocotb.test()
 async def until_across_the_window(dut: Any) -> None:
-    """The byte that a skip looks for is anywhere in the field, also several times 64 bytes on; behind the field it does not count."""
+    """The byte that a skip looks for is anywhere in the field, also several times 64 bytes on; behind the field it does
+    not count.
+    """
     bench = Bench(dut, 6)
     await bench.start()
     classes = bytearray(256)

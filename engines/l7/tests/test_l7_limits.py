@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The l7 block when things go wrong: lost packets, floods, lengths that lie, slow rules, held ports; and rules that change under load."""
+"""The l7 block when things go wrong: lost packets, floods, lengths that lie, slow rules, held ports; and rules that
+change under load.
+"""
 
 from __future__ import annotations
 
@@ -152,7 +154,9 @@ async def lengths_that_lie(dut: Any) -> None:
 
 @cocotb.test()
 async def slow_rules_of_a_neighbour(dut: Any) -> None:
-    """One application's rules take 100 steps and have one matcher; the other application's messages do not wait for them."""
+    """One application's rules take 100 steps and have one matcher; the other application's messages do not wait for
+    them.
+    """
     bench = Bench(dut, 4)
     await bench.start()
     await bench.use([chain(100), chain(1, 512, 64)])
@@ -221,7 +225,7 @@ async def rules_swapped_under_load(dut: Any) -> None:
 
 @cocotb.test()
 async def a_port_is_held(dut: Any) -> None:
-    """Port 0 takes nothing: frames and messages of port 1 leave, and messages that are dropped give their memory back."""
+    """Port 0 takes nothing: frames and messages of port 1 leave, and dropped messages give their memory back."""
     bench = Bench(dut, 6)
     await bench.start()
     denied = Rules([at_field(512, 1)] * 16, {512: Row(miss=decide(64))}, {64: (0, 0, 0)})
@@ -411,8 +415,8 @@ async def pages_in_any_order(dut: Any) -> None:
 
 @cocotb.test()
 async def many_decisions_in_a_row(dut: Any) -> None:
-    """Messages wait behind four slow ones; then one is decided in each cycle while others become whole. None is lost, and
-    each counts. Counters that are read meanwhile are those of the read.
+    """Messages wait behind four slow ones; then one is decided in each cycle while others become whole. None is lost,
+    and each counts. Counters that are read meanwhile are those of the read.
     """
     bench = Bench(dut, 10)
     await bench.start()
@@ -441,7 +445,9 @@ async def many_decisions_in_a_row(dut: Any) -> None:
 
 @cocotb.test()
 async def a_row_waits_for_a_matcher(dut: Any) -> None:
-    """Rows are written while the second matcher waits for a field that has not come: they wait for it, and none is lost."""
+    """Rows are written while the second matcher waits for a field that has not come: they wait for it, and none is
+    lost.
+    """
     bench = Bench(dut, 11)
     await bench.start()
     deep = Rules([at_field(4000, 1)] * 16, {4000: Row((), decide(8000))}, {8000: TO_HOST})

@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The l7 block whose messages of several packets wait in card memory: thousands at once, any order, full tables, held ports, errors of card memory."""
+"""The l7 block whose messages of several packets wait in card memory: thousands at once, any order, full tables, held
+ports, errors of card memory.
+"""
 
 from __future__ import annotations
 
@@ -158,7 +160,9 @@ async def expired(dut: Any) -> None:
 
 @cocotb.test()
 async def full(dut: Any) -> None:
-    """An application whose share is used up, or whose sets are full, is refused; its messages of one packet and the other application's pass."""
+    """An application whose share is used up, or whose sets are full, is refused; its messages of one packet and the
+    other application's pass.
+    """
     bench = await begin(dut, 14)
     await bench.write(bench.app(0, "MESSAGES_MAX"), 40)
     for i in range(120):

@@ -138,7 +138,9 @@ async def queues_in_turn(dut: Any) -> None:
 
 @cocotb.test()
 async def delimiter_at_every_place(dut: Any) -> None:
-    """A delimiter at each byte of keys and names, behind which the rules compare a byte: `until` finds it wherever the window has it."""
+    """A delimiter at each byte of keys and names, behind which the rules compare a byte: `until` finds it wherever the
+    window has it.
+    """
     bench = Bench(dut, 10)
     await bench.start()
 

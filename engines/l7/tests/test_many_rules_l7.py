@@ -88,7 +88,7 @@ def test_each_of_four_thousand_rules_takes_its_messages(target: str, tmp_path: P
 
 @pytest.mark.parametrize("target", TARGETS)
 def test_two_thousand_rules_are_swapped_under_load(target: str, tmp_path: Path) -> None:
-    """On rtl, messages enter at line rate during the whole swap. Each is decided by the old rules or by the new ones."""
+    """On rtl, messages enter at line rate during the whole swap. Each is decided by the old rules or the new ones."""
     names = names_of(2000)
     with Device.open(write(tmp_path, names), target) as card:
         for first in (10_000, 20_000):

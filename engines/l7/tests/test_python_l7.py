@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""`penstock.qnp`, messages in Python alone, against servers and clients of the Rust library (lib/examples/kv), with lost,
-repeated and late datagrams on both sides; and beside strangers.
+"""`penstock.qnp`, messages in Python alone, against servers and clients of the Rust library (lib/examples/kv), with
+lost, repeated and late datagrams on both sides; and beside strangers.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The mark with which a message comes to the host: the queue of its rule and the port of its sender (designs/l7.toml)."""
+"""The mark of a message at the host: the queue of its rule and the port of its sender (designs/l7.toml)."""
 
 from __future__ import annotations
 

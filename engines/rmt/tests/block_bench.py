@@ -415,7 +415,8 @@ class Bench:
             return KINDS.get(result.kind) == kind and word == 0 and (result.kind == "host" or target == result.target)
 
         assert any(map(fits, frame.results)), (
-            f"port {p}, tenant {frame.tenant}: {frame.data.hex()} left as {data.hex()}, mark {mark:#x}, verdict {kind} {target};"
+            f"port {p}, tenant {frame.tenant}: {frame.data.hex()} left as {data.hex()}, mark {mark:#x}, verdict "
+            f"{kind} {target};"
             f" expected {[(r.kind, r.frame.hex(), hex(r.mark), r.target) for r in frame.results]}"
         )
         self.finish(port, frame, [r for r in frame.results if fits(r)])

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Has a device carry frames for another process: `device_exchange.py PORT [HEX ...]` asks the [`Exchange`] at this port of
-the machine to carry frames from port 0, and prints those that leave there.
+"""Has a device carry frames for another process: `device_exchange.py PORT [HEX ...]` asks the [`Exchange`] at this port
+of the machine to carry frames from port 0, and prints those that leave there.
 """
 
 from __future__ import annotations

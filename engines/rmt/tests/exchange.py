@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Sends frames into an interface and prints those that arrive there: `exchange.py INTERFACE [HEX ...]`. It ends when none has come for a while."""
+"""Sends frames into an interface and prints those that arrive there: `exchange.py INTERFACE [HEX ...]`. It ends when
+none has come for a while.
+"""
 
 from __future__ import annotations
 

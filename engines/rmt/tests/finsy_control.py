@@ -1,7 +1,8 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Everything that a controller sets on control.p4, by finsy, for test_p4runtime_control.py. It runs in finsy's environment:
-`finsy_control.py JOB ADDRESS EXCHANGE`, where EXCHANGE is a JSON list, the command that sends frames into port 0 and prints those that
-leave there, all as hexadecimal digits."""
+"""Everything that a controller sets on control.p4, by finsy, for test_p4runtime_control.py. It runs in finsy's
+environment: `finsy_control.py JOB ADDRESS EXCHANGE`, where EXCHANGE is a JSON list, the command that sends frames into
+port 0 and prints those that leave there, all as hexadecimal digits.
+"""
 
 from __future__ import annotations
 

@@ -354,8 +354,8 @@ class Interpreter:
         return {name: self.m[name] for name in self.types["meta_t"].kept if listed}
 
     def clone(self, kind: int, session: int, listed: bool, frame: bytes, time: int) -> None:
-        """The copies of a session, each in a pass of its own. One of ingress is parsed anew from the frame as it entered,
-        one of egress has the headers of the end of egress.
+        """The copies of a session, each in a pass of its own. One of ingress is parsed anew from the frame as it
+        entered, one of egress has the headers of the end of egress.
         """
         kept, headers, rest = self.kept(listed), self.h, self.rest
         std = {name: 0 for name in STANDARD} | {"parser_error": "NoError"}

@@ -26,7 +26,7 @@ FEATURES = (
 
 
 def moment(at: int) -> int:
-    """The time of a program's frame by its number, in ns: the meters' buckets get a token for a frame in 0.5 to 1 ms."""
+    """The time of a program's frame by its number, in ns: meters' buckets get a token for a frame in 0.5 to 1 ms."""
     return 100_000 * at * at
 
 

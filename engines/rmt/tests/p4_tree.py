@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Programs of P4-16 for v1model as trees, and their text. Trees are what rmt's random programs are made of: the compiler
-gets the text, and p4_interpreter.py runs the tree.
+"""Programs of P4-16 for v1model as trees, and their text. Trees are what rmt's random programs are made of: the
+compiler gets the text, and p4_interpreter.py runs the tree.
 """
 
 from __future__ import annotations
@@ -403,8 +403,8 @@ Statement = Assign | AssignList | Var | Block | If | Switch | Call | Apply | Ext
 
 @dataclass
 class Row:
-    """A row of a select. Each match is None for `_`, a number, `("&&&", value, mask)`, `("..", low, high)` or the name of a
-    value set.
+    """A row of a select. Each match is None for `_`, a number, `("&&&", value, mask)`, `("..", low, high)` or the name
+    of a value set.
     """
 
     matches: list[Any]
@@ -470,8 +470,8 @@ class Key:
 
 @dataclass
 class Entry:
-    """Matches: a number, `("/", value, length)`, `("&&&", value, mask)`, `("..", low, high)`, None for any value. With a
-    `via`, `("member", 1)` or `("group", 1)`, there is no action.
+    """Matches: a number, `("/", value, length)`, `("&&&", value, mask)`, `("..", low, high)`, None for any value. With
+    a `via`, `("member", 1)` or `("group", 1)`, there is no action.
     """
 
     table: str

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random P4 programs on `soft`, on rows of the machine by the card's driver, and in plain Python: all agree on the frames
-that leave, on registers, on counters and on digests.
+"""Random P4 programs on `soft`, on rows of the machine by the card's driver, and in plain Python: all agree on the
+frames that leave, on registers, on counters and on digests.
 
 A campaign: python engines/rmt/tests/p4_twins.py --programs 10000 --seed 1
 """
@@ -290,7 +290,9 @@ def card(case: Case, twins: Twins, python: Interpreter, want: list[list[Any]], o
 
 
 def state_differs(case: Case, twins: Twins, python: Interpreter, tenant: str) -> str:
-    """Where registers, counters and messages of the card, whose rows and records the driver has, are not those of Python."""
+    """Where registers, counters and messages of the card, whose rows and records the driver has, are not those of
+    Python.
+    """
     asked = probes(case, tenant)
     answers = twins.ask([{"card": ask} for _, _, ask in asked])
     for (kind, name, _), answer in zip(asked, answers, strict=True):

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Opens a stream at the server at an address, says "open" when it is primary, and then with which status the stream ends.
-It runs in finsy's environment."""
+"""Opens a stream at the server at an address, says "open" when it is primary, and then with which status the stream
+ends. It runs in finsy's environment.
+"""
 
 from __future__ import annotations
 

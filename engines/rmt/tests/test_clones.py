@@ -165,7 +165,8 @@ def test_stf(target: str, of_egress: bool, tmp_path: Path) -> None:
     [
         ("std.instance_type == 0", "std.instance_type != 7", "egress does this to clones, too"),
         ("b.emit(hdr.ask);", "", "a clone of ingress would not leave as the frame came"),
-        ("if (std.instance_type == 0) {", "if (std.instance_type == 0) { clone(CloneType.E2E, 3);", "both of ingress and of"),
+        ("if (std.instance_type == 0) {", "if (std.instance_type == 0) { clone(CloneType.E2E, 3);", ("both of "
+                                                                                                     "ingress and of")),
     ],
 )  # fmt: skip
 def test_the_card_refuses(old: str, new: str, words: str, tmp_path: Path) -> None:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Programs that make copies of frames and send messages: multicast_router.p4, on `soft`, and mac_learning.p4. The models
-are written from the programs' intent, and Scapy makes and reads the frames.
+"""Programs that make copies of frames and send messages: multicast_router.p4, on `soft`, and mac_learning.p4. The
+models are written from the programs' intent, and Scapy makes and reads the frames.
 """
 
 from __future__ import annotations

@@ -244,8 +244,8 @@ def test_a_swap_leaves_the_neighbour_alone(target: str) -> None:
 
 
 def test_a_swap_under_load() -> None:
-    """On the card, while frames of both tenants arrive at line rate: each of eve's frames meets one program or the other
-    as a whole, all in order; none is lost, and bob does not notice.
+    """On the card, while frames of both tenants arrive at line rate: each of eve's frames meets one program or the
+    other as a whole, all in order; none is lost, and bob does not notice.
     """
     rng = random.Random(11)
     # Long frames, so that there is traffic for as long as a swap takes; each with a number.

@@ -162,7 +162,8 @@ HEAD = """
 #include <core.p4>
 #include <v1model.p4>
 header eth_t { bit<48> dst; bit<48> src; bit<16> type; }
-header num_t { bit<32> a; bit<32> b; bit<16> c; bit<8> d; bit<4> e; bit<4> f; int<32> s; bit<32> x; bit<32> y; bit<64> z; }
+header num_t { bit<32> a; bit<32> b; bit<16> c; bit<8> d; bit<4> e; bit<4> f; int<32> s; \
+bit<32> x; bit<32> y; bit<64> z; }
 struct headers_t { eth_t eth; num_t n; }
 struct meta_t { bit<32> m; bit<8> small; bool flag; }
 """
@@ -258,7 +259,8 @@ CASES: list[tuple[str, str, str, Callable[[Numbers], Numbers], bool]] = [
      lambda n: {} if n["a"] == 0 else {"x": 2, "d": 7}, False),
     ("switch", "", "switch (h.n.e) { 1: 2: { h.n.x = 12; } 3: { h.n.x = 3; } default: { h.n.x = 0; } }",
      lambda n: {"x": {1: 12, 2: 12, 3: 3}.get(n["e"], 0)}, True),
-    ("register", "register<bit<32>>(4) r;", "bit<32> v; r.read(v, 2); v = v |+| 1; r.write(2, v); r.read(v, 9); h.n.x = v;",
+    ("register", "register<bit<32>>(4) r;", ("bit<32> v; r.read(v, 2); v = v |+| 1; r.write(2, v); r.read(v, 9); "
+                                             "h.n.x = v;"),
      lambda n: {"x": 0}, False),
     ("list", "", "{ bit<32> p = 1; h.n.x = p; } h.n = { h.n.b, h.n.a, 1, 2, 3, 4, 5, h.n.x, h.n.y, h.n.z };",
      lambda n: {"a": n["b"], "b": n["a"], "c": 1, "d": 2, "e": 3, "f": 4, "s": 5, "x": 1}, True),
@@ -267,7 +269,8 @@ CASES: list[tuple[str, str, str, Callable[[Numbers], Numbers], bool]] = [
     ("constants", "const bit<32> K = (3 + 4) * 2 - 0x10; const bit<8> L = 5 / 2;", "h.n.x = K; h.n.d = L;",
      lambda n: {"x": -2, "d": 2}, True),
     ("parser error", "", "if (std.parser_error != error.NoError) h.n.x = 1;", lambda n: {}, True),
-    ("sub-control", "S() s;", "s.apply(h.n.a, h.n.x); s.apply(h.n.a, h.n.x);", lambda n: {"x": n["x"] + 2 * n["a"]}, True),
+    ("sub-control", "S() s;", "s.apply(h.n.a, h.n.x); s.apply(h.n.a, h.n.x);",
+     lambda n: {"x": n["x"] + 2 * n["a"]}, True),
     ("function", "", "h.n.x = most(h.n.a, h.n.b);", lambda n: {"x": max(n["a"], n["b"])}, True),
     ("register behind its end", "register<bit<32>>(4) r;",
      "bit<32> v; r.read(v, 9); v = v + h.n.a; r.write(9, v); h.n.x = v;", lambda n: {"x": n["a"]}, True),

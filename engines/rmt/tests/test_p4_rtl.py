@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random P4 programs of several tenants at once on a block in RTL, by the card's driver: frames, colors of meters, registers,
-counters and digests are those of plain Python (p4_twins.py). PENSTOCK_SEED sets the first program, PENSTOCK_RMT_PROGRAMS how many run.
+"""Random P4 programs of several tenants at once on a block in RTL, by the card's driver: frames, colors of meters,
+registers, counters and digests are those of plain Python (p4_twins.py). PENSTOCK_SEED sets the first program,
+PENSTOCK_RMT_PROGRAMS how many run.
 """
 
 from __future__ import annotations

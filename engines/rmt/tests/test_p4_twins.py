@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""Random P4 programs: `soft`, the rows of the machine and plain Python agree (p4_twins.py). PENSTOCK_SEED sets the first
-program, PENSTOCK_RMT_PROGRAMS how many there are.
+"""Random P4 programs: `soft`, the rows of the machine and plain Python agree (p4_twins.py). PENSTOCK_SEED sets the
+first program, PENSTOCK_RMT_PROGRAMS how many there are.
 """
 
 from __future__ import annotations
@@ -47,8 +47,8 @@ def test_twins_agree(programs: int) -> None:
 
 
 def test_value_sets_beside_other_values() -> None:
-    """A row of a select names a set for its second key: frames of both members, of another one, and with other bits in the
-    first key.
+    """A row of a select names a set for its second key: frames of both members, of another one, and with other bits in
+    the first key.
     """
     byte, meta = Bits(8), Fields("struct", "meta_t", (("round", Bits(8)),))
     pair = Fields("header", "pair_t", (("a", byte), ("b", byte), ("c", byte), ("kind", byte)))

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""P4Runtime controllers of others, unmodified, and a device on both targets: finsy and p4runtime-shell set what a card in
-hardware has, and frames show that it has an effect.
+"""P4Runtime controllers of others, unmodified, and a device on both targets: finsy and p4runtime-shell set what a card
+in hardware has, and frames show that it has an effect.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""What a controller sets beside entries, by finsy, unmodified, on a card that is up: frames show that it has an effect."""
+"""What finsy, unmodified, sets beside entries on a card that is up: frames show that it has an effect."""
 
 from __future__ import annotations
 

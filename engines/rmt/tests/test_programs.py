@@ -70,7 +70,9 @@ class Program:
     counts: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def find(self, table: str, frame: bytes, **values: int) -> dict[str, Any] | None:
-        """The entry of highest priority, or of the longest prefix, that takes these values, of keys named by their ends."""
+        """The entry of highest priority, or of the longest prefix, that takes these values, of keys named by their
+        ends.
+        """
 
         def fits(entry: dict[str, Any]) -> bool:
             return all(
@@ -247,7 +249,8 @@ def design(folder: Path) -> Path:
     path = folder / "programs.toml"
     path.write_text(
         f'[card]\nname = "programs"\nports = 2\n{tenants}[[inline]]\nengine = "rmt"\nrmt.programs = {{ {programs} }}\n'
-        f'rmt.entries = "entries.json"\n[[units]]\nengine = "rpu"\ncount = 1\nprogram = "{ROOT}/engines/rpu/programs/forward.c"\n'
+        'rmt.entries = "entries.json"\n[[units]]\nengine = "rpu"\ncount = 1\n'
+        f'program = "{ROOT}/engines/rpu/programs/forward.c"\n'
     )
     return path
 
@@ -274,7 +277,9 @@ def test_programs(target: str, tmp_path: Path) -> None:
     with Device.open(design(tmp_path), target=target) as device:
 
         def send(count: int) -> int:
-            """Frames at port 0 and then at port 1, so that programs that remember see them in one order. How many are dropped."""
+            """Frames at port 0 and then at port 1, so that programs that remember see them in one order. How many are
+            dropped.
+            """
             dropped = 0
             for port in (0, 1):
                 frames = [(name, made(rng, name)) for name in rng.choices(list(TENANTS), k=count)]
@@ -293,8 +298,12 @@ def test_programs(target: str, tmp_path: Path) -> None:
 
         def check_counters() -> None:
             for name, tables in (
-                ("acl", ["lines"]), ("balancer", ["flows", "shares"]), ("cache", ["cached"]), ("chain", ["chains"]), ("qos", ["rules"]),
-            ):  # fmt: skip
+                ("acl", ["lines"]),
+                ("balancer", ["flows", "shares"]),
+                ("cache", ["cached"]),
+                ("chain", ["chains"]),
+                ("qos", ["rules"]),
+            ):
                 for table in tables:
                     bytes_too = name not in ("cache", "chain")
                     for one in entries(name):

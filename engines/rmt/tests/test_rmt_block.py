@@ -163,8 +163,8 @@ def read_rows(bench: Bench, writes: list[Write]) -> None:
 
 @cocotb.test()
 async def rate_and_latency(dut: Any) -> None:
-    """A frame in seven of eight cycles on each port; of stateful tenants a frame in each cycle on both ports together. A
-    lone frame's latency: a frame that meets the host's slot waits a cycle for the next one.
+    """A frame in seven of eight cycles on each port; of stateful tenants a frame in each cycle on both ports together.
+    A lone frame's latency: a frame that meets the host's slot waits a cycle for the next one.
     """
     bench = Bench(dut, 2)
     await bench.start()
@@ -398,8 +398,8 @@ def copying(
 @cocotb.test()
 async def copies_of_groups(dut: Any) -> None:
     """Frames of all lengths go to random groups, beside frames that have none, on both lanes; some become longer, and
-    some lose more than a beat. A group that is empty, or that no program can have, has no copies. Some programs send no copy to the port at which the
-    frame came. A group changes between two frames.
+    some lose more than a beat. A group that is empty, or that no program can have, has no copies. Some programs send no
+    copy to the port at which the frame came. A group changes between two frames.
     """
     bench = Bench(dut, 17)
     await bench.start()
@@ -542,7 +542,8 @@ async def clones_leave_beside_frames(dut: Any) -> None:
     model = Machine(bench.stages)
     shapes = [(0, False, 0), (0, True, 0), (1, True, 1), (33, True, 1), (44, False, 0), (-1, True, 0), (-1, False, 1)]
     shapes += [(8, True, 511)]
-    # With these, a copy and a clone of one frame have the same bytes, so the test could not tell which of them has left.
+    # With these, a copy and a clone of one frame have the same bytes, so the test could not tell which of them has
+    # left.
     alike = [n for n, (halves, raw, _) in enumerate(shapes) if not raw or halves == 0]
     program: Config = []
     for n, (halves, raw, spec) in enumerate(shapes):
@@ -725,9 +726,9 @@ async def controllers_take_nothing_from_others(dut: Any) -> None:
 
 @cocotb.test()
 async def frames_of_controllers(dut: Any) -> None:
-    """Controllers' frames of all lengths enter beside those of port 0, which lose nothing: to a port, onward, back to the
-    controller, to a group without the port at which they came, which they have none of. The machine ignores frames that are
-    too short or too long, and what comes behind them is as if they had not been.
+    """Controllers' frames of all lengths enter beside those of port 0, which lose nothing: to a port, onward, back to
+    the controller, to a group without the port at which they came, which they have none of. The machine ignores frames
+    that are too short or too long, and what comes behind them is as if they had not been.
     """
     bench = Bench(dut, 41)
     await bench.start()
@@ -778,8 +779,8 @@ def digesting_port(tenant: int, stages: int) -> Config:
 
 
 def telling(tenant: int, bank: int, flag: int, stages: int) -> Config:
-    """A program that sends a digest of each frame: six words of its bytes, the mark, the frame's length and the bits with the
-    flag, the last ones first.
+    """A program that sends a digest of each frame: six words of its bytes, the mark, the frame's length and the bits
+    with the flag, the last ones first.
     """
     bt = 64 * bank + tenant
     words = [31, 28, 27, 5, 4, 0, 6, 7, 8, 9]
@@ -799,8 +800,8 @@ def telling(tenant: int, bank: int, flag: int, stages: int) -> Config:
 
 @cocotb.test()
 async def digests_reach_the_host(dut: Any) -> None:
-    """Each frame of four tenants sends a digest. A host that takes none holds no frame: what finds its lane's queue full
-    is lost and counted, and the records that were kept come in their order.
+    """Each frame of four tenants sends a digest. A host that takes none holds no frame: what finds its lane's queue
+    full is lost and counted, and the records that were kept come in their order.
     """
     bench = Bench(dut, 23)
     await bench.start()
@@ -1215,8 +1216,8 @@ async def lanes_count_together(dut: Any) -> None:
 
 
 def policing(tenant: int, stage: int, cells: int, stages: int, by_frames: bool) -> Config:
-    """A program that meters each frame in the cell of byte 14, in this stage, and shows the color in byte 15 and, as the
-    next stage copies it, in byte 17.
+    """A program that meters each frame in the cell of byte 14, in this stage, and shows the color in byte 15 and, as
+    the next stage copies it, in byte 17.
     """
     writes: Config = [
         (machine.PARSER, 0, 8 * tenant, (pack((15, 0), (8, 5), (8, 10)), 0, pack((16, 16)), 8 << 6, *(0,) * 8))
@@ -1259,7 +1260,8 @@ def rates(cir: int, cbs: int, pir: int, pbs: int) -> tuple[int, ...]:
 @cocotb.test()
 async def meters_color_frames(dut: Any) -> None:
     """Frames of both lanes that come at once take tokens one behind the other: in a cell, exactly as many are green,
-    and yellow, as its buckets have tokens. Later the buckets have what their rates give. A row that is written begins with full buckets.
+    and yellow, as its buckets have tokens. Later the buckets have what their rates give. A row that is written begins
+    with full buckets.
     """
     bench = Bench(dut, 19)
     await bench.start()

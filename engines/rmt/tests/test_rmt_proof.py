@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""A tenant's frames, state and latency do not depend on other tenants: proven by SymbiYosys (engines/rmt/formal; what is
-proven and what is not: engines/rmt/machine.md, Proof).
+"""A tenant's frames, state and latency do not depend on other tenants: proven by SymbiYosys (engines/rmt/formal; what
+is proven and what is not: engines/rmt/machine.md, Proof).
 """
 
 from __future__ import annotations

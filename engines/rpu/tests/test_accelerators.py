@@ -198,7 +198,8 @@ def test_what_is_not_there(target: str, tmp_path: Path, make_design: DesignMaker
     program = tmp_path / "wrong.c"
     program.write_text(
         "#include <checksum.h>\n#include <crc32.h>\n"
-        "int main(void) {\n  pn_init();\n  for (;;) {\n    pn_desc_t desc = pn_recv();\n    const uint8_t *frame = pn_data();\n"
+        "int main(void) {\n  pn_init();\n  for (;;) {\n    pn_desc_t desc = pn_recv();\n"
+        "    const uint8_t *frame = pn_data();\n"
         "    if (frame[0] == 1) pn_crc32(frame, 60);\n"
         "    if (frame[0] == 2) pn_checksum((const void *)PN_DMEM_BASE, 60, 0);\n"
         "    pn_send(desc ^ pn_port(1));\n  }\n}\n"
@@ -219,8 +220,8 @@ def test_the_example_of_the_documentation(target: str, tmp_path: Path, make_desi
     text = (ROOT / "docs/accelerators.md").read_text().split("```c\n")[1].split("```")[0]
     program = tmp_path / "repair.c"
     program.write_text(
-        text
-        + "int main(void) {\n  pn_init();\n  for (;;) {\n    pn_desc_t desc = pn_recv();\n    uint8_t *frame = pn_data();\n"
+        text + "int main(void) {\n  pn_init();\n  for (;;) {\n    pn_desc_t desc = pn_recv();\n"
+        "    uint8_t *frame = pn_data();\n"
         "    struct ipv4_header *ip = (struct ipv4_header *)(frame + ETH_HEADER_SIZE);\n"
         "    ip->src_ip = PN_BE32(0xC0000201u);\n"
         "    repair(ip, (struct tcp_header *)(ip + 1));\n    pn_send(desc ^ pn_port(1));\n  }\n}\n"

@@ -73,7 +73,8 @@ def read(value: Any) -> Any:
 class Maps(Mapping[str, "Map"]):
     """The maps of the programs that are loaded, by name.
 
-    Global variables are the maps `.data`, `.bss` and `.rodata`. When several groups of units have a map of one name, it is called "GROUP.NAME".
+    Global variables are the maps `.data`, `.bss` and `.rodata`. When several groups of units have a map of one name, it
+    is called "GROUP.NAME".
     """
 
     def __init__(self, card: _native.Card) -> None:

@@ -194,7 +194,10 @@ def known_port() -> int:
         (
             "counts",
             "[[0, [1, 2]]]",
-            "a value of counts is a list of 16, one for each processor (unit · 16 + context), or a single one for all; this list has 2",
+            (
+                "a value of counts is a list of 16, one for each processor (unit · 16 + context), or a single one for "
+                "all; this list has 2"
+            ),
         ),
         ("counts", '[[0, [1, "x"]]]', "a list is given for __u64"),
         ("recent", '{"10.0.0.256": 1}', "`10.0.0.256` is no __be32"),
@@ -410,7 +413,8 @@ def test_one_of_two_groups_is_swapped(net: Net, tmp_path: Path) -> None:
         (tmp_path / f"{name}.c").write_text(counting(name))
     groups = "".join(
         f'[[units]]\nname = "{name}"\nengine = "xdp"\ncount = 1\nprogram = "{name}.c"\n'
-        f'[units.xdp.entries]\n{name} = 5\n[units.xdp.constants]\nlimit_{name} = 3\n[units.xdp.maps]\n{name} = "begin.json"\n'
+        f"[units.xdp.entries]\n{name} = 5\n[units.xdp.constants]\nlimit_{name} = 3\n[units.xdp.maps]\n"
+        f'{name} = "begin.json"\n'
         for name in ("one", "two")
     )
     (tmp_path / "begin.json").write_text("[[1, 7]]")

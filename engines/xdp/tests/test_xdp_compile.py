@@ -163,7 +163,10 @@ def test_what_is_said_of_each_program(tmp_path: Path) -> None:
     assert compiled(source, tmp_path, "--capture", empty)[0]["programs"][0]["executed_rows"] is None
 
 
-MAP = '{ __uint(type, BPF_MAP_TYPE_%s); __uint(key_size, 4); __uint(value_size, 4); __uint(max_entries, %d); } map SEC(".maps");\n'
+MAP = (
+    "{ __uint(type, BPF_MAP_TYPE_%s); __uint(key_size, 4); __uint(value_size, 4); __uint(max_entries, %d); "
+    '} map SEC(".maps");\n'
+)
 
 
 @pytest.mark.parametrize(

@@ -112,7 +112,8 @@ def test_a_firewall_knows_who_has_called(target: str, tmp_path: Path) -> None:
 
 
 MARKS = """#include <packet.h>
-struct { __uint(type, BPF_MAP_TYPE_HASH); __type(key, __u32); __type(value, __u32); __uint(max_entries, %d); } %s SEC(".maps");
+struct { __uint(type, BPF_MAP_TYPE_HASH); __type(key, __u32); __type(value, __u32); __uint(max_entries, %d); } \
+%s SEC(".maps");
 __u64 frames;
 SEC("xdp") int marks(struct xdp_md *ctx) {
   __u8 *data = frame_start(ctx);

@@ -193,7 +193,8 @@ def test_what_the_first_has_left_is_not_enough(tmp_path: Path) -> None:
     large.write_text(
         "#include <bpf.h>\nstruct { __uint(type, BPF_MAP_TYPE_ARRAY); __type(key, __u32); __type(value, __u64);\n"
         '  __uint(max_entries, 200000); } large SEC(".maps");\n'
-        'SEC("xdp") int count(struct xdp_md *ctx) { __u32 key = 199999; __u64 *value = bpf_map_lookup_elem(&large, &key);\n'
+        'SEC("xdp") int count(struct xdp_md *ctx) { __u32 key = 199999; '
+        "__u64 *value = bpf_map_lookup_elem(&large, &key);\n"
         "  if (value) __sync_fetch_and_add(value, 1); return XDP_DROP; }\n"
     )
     with open_card(tmp_path, "soft", large, large) as card:

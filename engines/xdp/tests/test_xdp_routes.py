@@ -246,7 +246,8 @@ def test_routes_of_a_card_that_is_up(make_design: DesignMaker, net: Net, tmp_pat
     assert up.ctl("routes", "load", file) == "" and answer() == 1
     shown = (
         "interface 1: 02:00:00:00:00:01, mtu 900\ninterface 10: 02:00:00:00:00:0a, mtu 1500\n"
-        "0.0.0.0/0 via 198.51.100.1 dev 1 metric 3\nblackhole 192.0.2.0/24\n198.51.100.1 dev 1 lladdr 02:00:00:00:00:99\n"
+        "0.0.0.0/0 via 198.51.100.1 dev 1 metric 3\nblackhole 192.0.2.0/24\n"
+        "198.51.100.1 dev 1 lladdr 02:00:00:00:00:99\n"
     )
     assert up.ctl("routes", "show") == shown
     up.ctl("reload")

@@ -195,7 +195,8 @@ def test_bad_programs(source: str, target: str, told: str, make_design: DesignMa
 
 
 BEYOND = """#include <bpf.h>
-struct { __uint(type, BPF_MAP_TYPE_DEVMAP); __uint(key_size, 4); __uint(value_size, 4); __uint(max_entries, 4); } ports SEC(".maps");
+struct { __uint(type, BPF_MAP_TYPE_DEVMAP); __uint(key_size, 4); __uint(value_size, 4); __uint(max_entries, 4); } \
+ports SEC(".maps");
 SEC("xdp") int beyond(struct xdp_md *ctx) { return %s; }
 char _license[] SEC("license") = "GPL";
 """
@@ -203,7 +204,8 @@ char _license[] SEC("license") = "GPL";
 
 INSIDE = """#include <bpf.h>
 #define ENTRIES %d
-#define INNER(kind) struct { __uint(type, BPF_MAP_TYPE_##kind); __uint(key_size, 4); __uint(value_size, 4); __uint(max_entries, ENTRIES); }
+# define INNER(kind) struct { __uint(type, BPF_MAP_TYPE_##kind); __uint(key_size, 4); __uint(value_size, 4);
+# __uint(max_entries, ENTRIES); }
 INNER(%s) one SEC(".maps");
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
@@ -223,7 +225,8 @@ char _license[] SEC("license") = "GPL";
 # A value to be copied, and little stack left.
 WIDE = """#include <bpf.h>
 struct wide { __u64 words[32]; };
-struct { __uint(type, BPF_MAP_TYPE_HASH); __type(key, __u32); __type(value, struct wide); __uint(max_entries, 4); } table SEC(".maps");
+struct { __uint(type, BPF_MAP_TYPE_HASH); __type(key, __u32); __type(value, struct wide); __uint(max_entries, 4); } \
+table SEC(".maps");
 static const volatile struct wide fresh = {{1}};
 SEC("xdp") int beyond(struct xdp_md *ctx) {
   volatile __u64 own[40] = {};
@@ -239,7 +242,8 @@ SEC("xdp") int beyond(struct xdp_md *ctx) {
     [
         (
             WIDE,
-            "program.c:9: instruction 58 of beyond() in section `xdp`) with a key or value in a map's memory, a copy of which needs "
+            "program.c:9: instruction 58 of beyond() in section `xdp`) with a key or value in a map's memory, a "
+            "copy of which needs "
             "256 bytes of the stack: the program itself may use 256",
         ),
         (
@@ -256,8 +260,10 @@ SEC("xdp") int beyond(struct xdp_md *ctx) {
         ),
         (
             INSIDE % (100_000, "HASH", "HASH"),
-            "it uses the map outer: one, which is to be in it: it takes 21223 rows of each of the card's banks, 16383 are left; "
-            "give it fewer entries ([units.xdp.entries]), or the card more memory for maps (xdp.map_mib in [card], up to 16)",
+            "it uses the map outer: one, which is to be in it: it takes 21223 rows of each of the card's banks, "
+            "16383 are left; "
+            "give it fewer entries ([units.xdp.entries]), or the card more memory for maps (xdp.map_mib in "
+            "[card], up to 16)",
         ),
     ],
     ids=["stack", "print", "copies", "own", "room"],

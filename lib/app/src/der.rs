@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 
 /// Parts of a certificate.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Certificate {
+pub(crate) struct Certificate {
     pub serial: String,
     pub issuer: Vec<u8>,
     pub subject: Vec<u8>,
@@ -110,7 +110,7 @@ fn name(mut bytes: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// Reads a certificate in DER.
-pub fn certificate(der: &[u8]) -> Option<Certificate> {
+pub(crate) fn certificate(der: &[u8]) -> Option<Certificate> {
     let (outer, _) = tagged(der, SEQUENCE)?;
     let (mut body, _) = tagged(outer, SEQUENCE)?;
     if let Some((_, rest)) = tagged(body, VERSION) {

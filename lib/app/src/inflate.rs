@@ -18,7 +18,7 @@ const DECODER: usize = 48 << 10;
 
 /// A compression.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Coding {
+pub(crate) enum Coding {
     /// gzip (RFC 1952).
     Gzip,
     /// zlib (RFC 1950), or deflate alone (RFC 1951), as some servers send it.
@@ -143,48 +143,47 @@ impl Layer {
 
 /// Undoes the compressions of a body.
 #[derive(Debug, Default)]
-pub struct Inflater {
+pub(crate) struct Inflater {
     /// The one that was applied last comes first.
     layers: Vec<Layer>,
 }
 
 impl Inflater {
     /// For these codings in the order in which they were applied. None: there are too many.
-    pub fn new(codings: &[Coding]) -> Option<Self> {
+    pub(crate) fn new(codings: &[Coding]) -> Option<Self> {
         let layers = || codings.iter().rev().map(|coding| Layer::new(*coding)).collect();
         (codings.len() <= LAYERS).then(|| Self { layers: layers() })
     }
 
     /// Whether there is nothing to undo.
-    pub fn is_plain(&self) -> bool {
+    pub(crate) fn is_plain(&self) -> bool {
         self.layers.is_empty()
     }
 
     /// Sets how many bytes may come out from now on.
-    pub fn bound(&mut self, most: usize) {
+    pub(crate) fn bound(&mut self, most: usize) {
         for layer in &mut self.layers {
             layer.most = most;
         }
     }
 
     /// Decompresses a piece.
-    pub fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
+    pub(crate) fn push(&mut self, bytes: &[u8]) -> Vec<u8> {
         self.layers.iter_mut().fold(bytes.to_vec(), |bytes, layer| layer.push(&bytes))
     }
 
     /// Whether data were damaged.
-    pub fn is_damaged(&self) -> bool {
+    pub(crate) fn is_damaged(&self) -> bool {
         self.layers.iter().any(|layer| layer.damaged)
     }
 
     /// Memory that is taken.
-    pub fn memory(&self) -> usize {
+    pub(crate) fn memory(&self) -> usize {
         self.layers.iter().filter(|layer| !matches!(layer.state, State::Ended)).count() * DECODER
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::io::Write;
 

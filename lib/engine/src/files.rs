@@ -95,7 +95,6 @@ pub fn make_folder(path: &Path) -> Result<(), FileError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::process::Command;
     use std::sync::mpsc;

@@ -38,7 +38,7 @@ pub use driver::{Driver, Kept, LoadUnits};
 pub use engine::{CardShape, Engine, Job, Kind, PartJob, Schemas, TableOption, UnitMemory};
 pub use error::{EngineError, ErrorKind};
 pub use image::Image;
-pub use part::{Part, TableNames, only_file};
+pub use part::{FilesError, Part, TableNames, only_file};
 pub use penstock_unit::{Access, AccessError, HELD_LIMIT, Identity, Log, Record};
 pub use root::{Root, RootError};
 pub use section::{Fault, Section};

@@ -30,6 +30,22 @@ impl TableNames {
     }
 }
 
+/// Why a part does not take files.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum FilesError {
+    /// The part has no such table: a sentence that names those that it has.
+    #[error("{0}")]
+    NoTable(String),
+    /// The table takes one file.
+    #[error("`{table}` takes one file, not {given}: give the last one only")]
+    Several {
+        /// The table.
+        table: String,
+        /// The number of files that were given.
+        given: usize,
+    },
+}
+
 /// The settings of a group of units, of an inline block, or of an engine on the whole card.
 pub trait Part: Any + Debug + Send + Sync {
     /// The word that chooses the part's hardware (engines/engines.toml); only the engine understands it.
@@ -56,9 +72,9 @@ pub trait Part: Any + Debug + Send + Sync {
     /// The same settings with these files for a table: one, unless the part takes several.
     ///
     /// # Errors
-    /// If the part has no such table, or takes one file only; a sentence that names what it takes.
-    fn with_files(&self, name: &str, _files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
-        Err(format!("there is no table `{name}`: this engine has no tables in files"))
+    /// If the part has no such table, or takes one file only.
+    fn with_files(&self, name: &str, _files: Vec<PathBuf>) -> Result<Arc<dyn Part>, FilesError> {
+        Err(FilesError::NoTable(format!("there is no table `{name}`: this engine has no tables in files")))
     }
 
     /// Whether the design must name a program for an inline block. An engine whose own table names the programs needs
@@ -81,10 +97,10 @@ pub trait Part: Any + Debug + Send + Sync {
 /// The only file that is given for a table.
 ///
 /// # Errors
-/// If there are several; a sentence that reports it.
-pub fn only_file(table: &str, files: Vec<PathBuf>) -> Result<PathBuf, String> {
+/// If there are several.
+pub fn only_file(table: &str, files: Vec<PathBuf>) -> Result<PathBuf, FilesError> {
     match <[PathBuf; 1]>::try_from(files) {
         Ok([file]) => Ok(file),
-        Err(files) => Err(format!("`{table}` takes one file, not {}: give the last one only", files.len())),
+        Err(files) => Err(FilesError::Several { table: table.to_owned(), given: files.len() }),
     }
 }

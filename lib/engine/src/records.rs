@@ -53,7 +53,6 @@ pub fn give(bus: &mut dyn Bus, block: usize, record: &Record) -> Result<bool, Ca
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::VecDeque;
 

@@ -13,6 +13,7 @@ use crate::{
 
 /// Why a frame cannot be changed so. Nothing has been changed then.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum EditError {
     #[error("the frame has no {}", .0.name())]
     Missing(Field),

@@ -14,29 +14,29 @@ pub const EXTENSIONS: usize = 4;
 
 /// Types of frames.
 pub(crate) mod ether_type {
-    pub const IP: u16 = 0x0800;
-    pub const IP6: u16 = 0x86DD;
+    pub(crate) const IP: u16 = 0x0800;
+    pub(crate) const IP6: u16 = 0x86DD;
     /// IEEE 802.1Q.
-    pub const VLAN: u16 = 0x8100;
+    pub(crate) const VLAN: u16 = 0x8100;
     /// IEEE 802.1ad, a provider's tag.
-    pub const PROVIDER: u16 = 0x88A8;
+    pub(crate) const PROVIDER: u16 = 0x88A8;
     /// RFC 3032, unicast.
-    pub const MPLS: u16 = 0x8847;
+    pub(crate) const MPLS: u16 = 0x8847;
 }
 
 /// Protocols over IP.
 mod protocol {
-    pub const HOP_BY_HOP: u8 = 0;
-    pub const ICMP: u8 = 1;
-    pub const TCP: u8 = 6;
-    pub const UDP: u8 = 17;
-    pub const ROUTING: u8 = 43;
-    pub const FRAGMENT: u8 = 44;
-    pub const ICMP6: u8 = 58;
-    pub const DESTINATION: u8 = 60;
+    pub(super) const HOP_BY_HOP: u8 = 0;
+    pub(super) const ICMP: u8 = 1;
+    pub(super) const TCP: u8 = 6;
+    pub(super) const UDP: u8 = 17;
+    pub(super) const ROUTING: u8 = 43;
+    pub(super) const FRAGMENT: u8 = 44;
+    pub(super) const ICMP6: u8 = 58;
+    pub(super) const DESTINATION: u8 = 60;
 
     /// Whether the parser passes it.
-    pub fn is_extension(proto: u8) -> bool {
+    pub(super) fn is_extension(proto: u8) -> bool {
         matches!(proto, HOP_BY_HOP | ROUTING | FRAGMENT | DESTINATION)
     }
 }

@@ -4,8 +4,8 @@ also finds the headers of an intact frame; for a damaged frame plain Python (hea
 Scapy, finds them.
 
     parse FRAME HEADERS FIELDS              headers with commas, fields as name=hex with commas; "-" is none
-    edit FRAME EDITS RESULT HEADERS FIELDS  edits with commas: set:field:hex, swap:field:field, push_vlan:hex, pop_vlan, push_mpls:hex, pop_mpls
-    refuse FRAME EDITS                      the last edit is not allowed
+    edit FRAME EDITS RESULT HEADERS FIELDS edits with commas: set:field:hex, swap:field:field, push_vlan:hex, pop_vlan,
+    push_mpls:hex, pop_mpls refuse FRAME EDITS the last edit is not allowed
 """
 
 from __future__ import annotations

@@ -349,7 +349,6 @@ fn transport(vlans: [u16; MAX_TAGS], level: u8, ip: Ip<'_>) -> Option<Packet<'_>
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -225,7 +225,6 @@ impl Waiting {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::decode::decode;

@@ -206,7 +206,6 @@ fn extensions(header: &[u8]) -> Vec<&'static str> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::decode::{Undecoded, decode};

@@ -322,7 +322,6 @@ impl<S: Default> Flows<S> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::net::Ipv4Addr;
 

@@ -180,7 +180,6 @@ impl Pieces {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -255,7 +255,6 @@ impl Direction {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::overlap::OVERHEAD;

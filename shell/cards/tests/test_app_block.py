@@ -146,11 +146,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "SYN_FILES = rtl/fpga.v\nXDC_FILES = fpga.xdc\nCONFIG_TCL_FILES = ./config.tcl\ninclude ../common/vivado.mk\n"
     )
     (boards / "common/vivado.mk").write_text(
-        "CONFIG ?= config.mk\n-include ../$(CONFIG)\nall: ; @echo SYN $(SYN_FILES); echo XDC $(XDC_FILES); echo TCL $(CONFIG_TCL_FILES)\n"
+        "CONFIG ?= config.mk\n-include ../$(CONFIG)\n"
+        "all: ; @echo SYN $(SYN_FILES); echo XDC $(XDC_FILES); echo TCL $(CONFIG_TCL_FILES)\n"
     )
     (boards / "fpga_AU280/config.tcl").write_text(
         "set params [dict create]\ndict set params IF_COUNT 1\ndict set params APP_ENABLE 0\ndict set params DDR_CH 2\n"
-        "set pcie the_core\nproc configure_bar {pcie pf bar aperture} { lappend ::bars [list $pcie $pf $bar $aperture] }\n"
+        "set pcie the_core\n"
+        "proc configure_bar {pcie pf bar aperture} { lappend ::bars [list $pcie $pf $bar $aperture] }\n"
         "configure_bar $pcie 0 2 0\n"
     )
     return folder

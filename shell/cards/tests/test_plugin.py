@@ -42,7 +42,9 @@ def width(text: str, ports: str) -> tuple[int, bool]:
 
 
 def declared(path: Path, ports: str) -> list[Port]:
-    """The ports of a module that we wrote; of one that has a number instead of a parameter, each as wide as for one port of that number."""
+    """The ports of a module that we wrote; of one that has a number instead of a parameter, each as wide as for one
+    port of that number.
+    """
     text = path.read_text()
     rows = re.findall(r"^ {4}(input|output)\s+(?:wire )?logic\s*(\[[^\]]*\])?\s*(\w+)(?=,|$)", text, re.MULTILINE)
     return [(name, way, *width(range_, ports)) for way, range_, name in rows]
@@ -159,7 +161,8 @@ def test_each_crossing_has_its_constraint(shell: str, top: str, tmp_path: Path) 
         for port in range(3) if "[*]" in path else [0]:
             wanted[(path.replace("[*]", f"[{port}]"), kind)] += 1
     text = (project / "crossings.xdc").read_text().replace("\\[", "[").replace("\\]", "]")
-    ends = r"-from \[get_cells -hier -filter \{NAME =~ \*(i_shell_card/\S+)/(\w+)_reg\*\}\] -to \[get_cells -hier -filter \{NAME =~ \*(i_shell_card/\S+)/(\w+)_reg\*\}\] ([\d.]+)$"
+    cells = r"\[get_cells -hier -filter \{NAME =~ \*(i_shell_card/\S+)/(\w+)_reg\*\}\]"
+    ends = rf"-from {cells} -to {cells} ([\d.]+)$"
     delays = re.findall(rf"^set_max_delay -datapath_only {ends}", text, re.MULTILINE)
     skews = re.findall(rf"^set_bus_skew {ends}", text, re.MULTILINE)
     resets = re.findall(

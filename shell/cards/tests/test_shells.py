@@ -1,5 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""The whole card behind a model of each shell: identified, loaded and read over the simulated BAR, with frames at line rate from MAC to MAC."""
+"""The whole card behind a model of each shell: identified, loaded and read over the simulated BAR, with frames at line
+rate from MAC to MAC.
+"""
 
 from __future__ import annotations
 

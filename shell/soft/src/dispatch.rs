@@ -44,7 +44,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     /// Frames in the unit.
-    pub fn held(&self) -> u64 {
+    pub(crate) fn held(&self) -> u64 {
         u64::from(self.total) - u64::from(self.free.count_ones())
     }
 }
@@ -64,7 +64,7 @@ pub(crate) enum Target {
 
 impl Target {
     /// The unit of an inline block's verdict, whatever the policy is.
-    pub fn is_told(self) -> bool {
+    pub(crate) fn is_told(self) -> bool {
         matches!(self, Self::Told(_) | Self::Key(_))
     }
 }
@@ -113,7 +113,7 @@ pub(crate) struct Dispatcher {
 }
 
 impl Dispatcher {
-    pub fn new(units: usize) -> Self {
+    pub(crate) fn new(units: usize) -> Self {
         Self {
             policy: Policy::default(),
             reta: [0; RETA],
@@ -129,7 +129,7 @@ impl Dispatcher {
 
     /// Finds a frame its unit and takes a slot there.
     #[inline(always)]
-    pub fn decide(&mut self, request: Request) -> Decision {
+    pub(crate) fn decide(&mut self, request: Request) -> Decision {
         let named = match request.to {
             Target::Policy => self.named(request.hash),
             Target::Named(unit) | Target::Told(unit) => Some(unit),
@@ -185,7 +185,7 @@ impl Dispatcher {
     }
 
     /// Units to choose among that may get frames and have declared slots.
-    pub fn open(&self) -> u32 {
+    pub(crate) fn open(&self) -> u32 {
         self.all_open() & self.ingress
     }
 
@@ -206,13 +206,13 @@ impl Dispatcher {
 
     /// Units that may get frames and have declared slots, but have no free slot for a port or the host; for units
     /// without ingress, no free slot at all.
-    pub fn full(&self) -> u32 {
+    pub(crate) fn full(&self) -> u32 {
         let takes = self.with_spare & self.ingress | self.with_free & !self.ingress;
         if self.enabled & !takes == 0 { 0 } else { self.all_open() & !takes }
     }
 
     /// Gives a unit no more frames, though it has free slots.
-    pub fn close(&mut self, unit: u8) {
+    pub(crate) fn close(&mut self, unit: u8) {
         self.closed |= 1 << unit;
         self.note(unit);
     }
@@ -238,7 +238,7 @@ impl Dispatcher {
     }
 
     /// A unit gives a slot back. One that is free, or was never declared, changes nothing.
-    pub fn free(&mut self, unit: u8, slot: u8) {
+    pub(crate) fn free(&mut self, unit: u8, slot: u8) {
         let slots = &mut self.slots[usize::from(unit)];
         if (1..=slots.total).contains(&slot) {
             let before = slots.free;
@@ -250,14 +250,14 @@ impl Dispatcher {
     }
 
     /// A unit has declared its slots, 1..=32.
-    pub fn declare(&mut self, unit: u8, count: u8, bytes: u16) {
+    pub(crate) fn declare(&mut self, unit: u8, count: u8, bytes: u16) {
         self.slots[usize::from(unit)] = Slots { free: u32::MAX >> (32 - count), total: count, bytes };
         self.closed &= !(1 << unit);
         self.note(unit);
     }
 
     /// Forgets a unit's slots; gives the number of frames that were in them.
-    pub fn forget(&mut self, unit: u8) -> u64 {
+    pub(crate) fn forget(&mut self, unit: u8) -> u64 {
         self.close(unit);
         std::mem::take(&mut self.slots[usize::from(unit)]).held()
     }

@@ -25,7 +25,7 @@ impl Default for HostRange {
 impl HostRange {
     /// Whether all of `count` bytes from `address` on lie in it. Requests do not wrap around at the end of the address
     /// space.
-    pub fn holds(self, address: u64, count: usize) -> bool {
+    pub(crate) fn holds(self, address: u64, count: usize) -> bool {
         let last = (count as u64).checked_sub(1).and_then(|less| address.checked_add(less));
         last.is_some_and(|last| self.base <= address && last <= self.limit)
     }

@@ -84,14 +84,14 @@ pub(crate) struct Inline {
 }
 
 impl Inline {
-    pub fn new(blocks: Vec<Box<dyn Block>>) -> Self {
+    pub(crate) fn new(blocks: Vec<Box<dyn Block>>) -> Self {
         let counters = vec![BlockCounters::default(); blocks.len()];
         Self { left: vec![0; blocks.len()], blocks, counters, ..Self::default() }
     }
 
     /// Carries a frame of an Ethernet port and a tenant through all blocks; [`Inline::next`] has what came of it. If the frame is offered again, it
     /// goes on where it was.
-    pub fn carry(&mut self, arrival: Arrival, port: u8, tenant: u8, bytes: &[u8]) {
+    pub(crate) fn carry(&mut self, arrival: Arrival, port: u8, tenant: u8, bytes: &[u8]) {
         if let Some(kept) = self.kept.remove(&arrival.tag) {
             self.behind = kept;
             return;
@@ -122,7 +122,7 @@ impl Inline {
     }
 
     /// Gives a block a record; [`Inline::next`] has the frames that it made.
-    pub fn give_record(&mut self, block: usize, record: &Record) {
+    pub(crate) fn give_record(&mut self, block: usize, record: &Record) {
         let Some(to) = self.blocks.get_mut(block) else { return };
         let mut made = std::mem::take(&mut self.made);
         to.give_record(record, &mut made);
@@ -133,7 +133,7 @@ impl Inline {
     }
 
     /// Resumes the frames that a record caused and that had no place; false if no such frame waits.
-    pub fn resume(&mut self) -> bool {
+    pub(crate) fn resume(&mut self) -> bool {
         match self.kept.remove(&OF_RECORDS) {
             Some(kept) => {
                 self.behind = kept;
@@ -177,7 +177,7 @@ impl Inline {
     }
 
     /// Takes the next frame that has come out of the last block, and where it goes. Frames whose destination does not exist are counted.
-    pub fn next(&mut self, shape: Shape) -> Option<(Travel, Way)> {
+    pub(crate) fn next(&mut self, shape: Shape) -> Option<(Travel, Way)> {
         while let Some(frame) = self.behind.pop_front() {
             if let Some(way) = way(frame.verdict, shape) {
                 return Some((frame, way));
@@ -198,7 +198,7 @@ impl Inline {
     }
 
     /// The frame is done with: its memory can be used again.
-    pub fn reuse(&mut self, frame: Travel) {
+    pub(crate) fn reuse(&mut self, frame: Travel) {
         if self.spare.len() < SPARE {
             self.spare.push(frame.bytes);
         }
@@ -206,18 +206,18 @@ impl Inline {
 
     /// The frame which [`Inline::next`] gave has no place; it and those behind it wait until the frame that entered with this tag is
     /// offered again.
-    pub fn keep(&mut self, tag: u64, frame: Travel) {
+    pub(crate) fn keep(&mut self, tag: u64, frame: Travel) {
         self.behind.push_front(frame);
         self.kept.entry(tag).or_default().append(&mut self.behind);
     }
 
     /// A frame that was to be offered again will not be; gives the number of frames that are lost with it, itself included.
-    pub fn forget(&mut self, tag: u64) -> u64 {
+    pub(crate) fn forget(&mut self, tag: u64) -> u64 {
         self.kept.remove(&tag).map_or(1, |kept| kept.len() as u64)
     }
 
     /// Forgets the frames that records have caused and that have no place; gives their number.
-    pub fn forget_made(&mut self) -> u64 {
+    pub(crate) fn forget_made(&mut self) -> u64 {
         self.kept.remove(&OF_RECORDS).map_or(0, |kept| kept.len() as u64)
     }
 }

@@ -275,7 +275,6 @@ fn stream_of(address: u32) -> Option<(usize, u32)> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_unit::{Counters, Outside, Pause, Unit};
 

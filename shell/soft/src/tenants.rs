@@ -17,7 +17,7 @@ pub(crate) struct Tenants {
 
 impl Tenants {
     /// Gives the frames that [`Tenants::select`] names to a tenant.
-    pub fn give(&mut self, tenant: u8) {
+    pub(crate) fn give(&mut self, tenant: u8) {
         let vlan = (self.select & 0xFFF) as u16;
         for port in (0..4).filter(|port| self.select >> (16 + port) & 1 != 0) {
             self.given.insert((port, vlan), tenant);
@@ -25,7 +25,7 @@ impl Tenants {
     }
 
     /// The tenant of a frame that entered at this port.
-    pub fn of(&self, port: u8, frame: &[u8]) -> u8 {
+    pub(crate) fn of(&self, port: u8, frame: &[u8]) -> u8 {
         if self.given.is_empty() {
             return 0;
         }

@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-"""host_mem against a host of bytes: any address, any length, pauses on every channel, refusals, ranges of units, the rules
-of AXI4.
+"""host_mem against a host of bytes: any address, any length, pauses on every channel, refusals, ranges of units, the
+rules of AXI4.
 """
 
 from __future__ import annotations

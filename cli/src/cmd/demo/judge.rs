@@ -83,7 +83,7 @@ fn without(frames: &[&[u8]], others: &[&[u8]]) -> usize {
 }
 
 /// Compares two runs of the same traffic with each other and with an independent reading of the list.
-pub fn judge(traffic: &Traffic, rules: &[Rule], [a, b]: [(Target, &Run); 2]) -> Verdict {
+pub(super) fn judge(traffic: &Traffic, rules: &[Rule], [a, b]: [(Target, &Run); 2]) -> Verdict {
     let expected = Output::expected(traffic, rules);
     let drops = Drops { blocked: traffic.frames.len() as u64 - expected.frames(), ..Drops::default() };
     let (first, second) = (Output::of(a.0, a.1), Output::of(b.0, b.1));

@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 /// One line of a block list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Rule {
+pub(super) struct Rule {
     pub prefix: u32,
     /// Bits of the prefix, 0..=32.
     pub length: u32,
@@ -19,18 +19,18 @@ impl Rule {
     }
 
     /// Lowest address of the prefix.
-    pub fn first(&self) -> u32 {
+    pub(super) fn first(&self) -> u32 {
         self.prefix & self.mask()
     }
 
     /// Highest address of the prefix.
-    pub fn last(&self) -> u32 {
+    pub(super) fn last(&self) -> u32 {
         self.prefix | !self.mask()
     }
 }
 
 /// Reads a list (docs/architecture.md, "Block lists"); an error names the line, from 1.
-pub fn parse(text: &str) -> Result<Vec<Rule>, String> {
+pub(super) fn parse(text: &str) -> Result<Vec<Rule>, String> {
     let mut rules = Vec::new();
     for (number, line) in text.lines().enumerate() {
         let mut words = line.split('#').next().unwrap_or("").split_whitespace();
@@ -50,7 +50,7 @@ pub fn parse(text: &str) -> Result<Vec<Rule>, String> {
 const SHORTEST: usize = 34;
 
 /// Whether the firewall lets a frame through: IPv4, and the longest prefix around its source, if any, has class 0.
-pub fn passes(rules: &[Rule], frame: &[u8]) -> bool {
+pub(super) fn passes(rules: &[Rule], frame: &[u8]) -> bool {
     if frame.len() < SHORTEST || frame[12..14] != [0x08, 0x00] {
         return false;
     }
@@ -66,7 +66,6 @@ pub fn passes(rules: &[Rule], frame: &[u8]) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

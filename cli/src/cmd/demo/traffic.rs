@@ -10,7 +10,7 @@ use super::list::Rule;
 use penstock_bench::five_tuple::{Flow, Random};
 
 /// Captures in designs/traffic, by program: `NAME.outside.pcap` enters at port 0, `NAME.inside.pcap` at port 1.
-pub const PROGRAMS: [&str; 3] = ["web", "store", "names"];
+pub(super) const PROGRAMS: [&str; 3] = ["web", "store", "names"];
 /// Frames made for each captured frame.
 const HOSTILE_PER_FRAME: usize = 12;
 /// The targets of the hostile frames: the servers of the captures.
@@ -18,7 +18,7 @@ const SERVERS: [Ipv4Addr; 3] =
     [Ipv4Addr::new(192, 0, 2, 80), Ipv4Addr::new(192, 0, 2, 79), Ipv4Addr::new(192, 0, 2, 53)];
 
 /// The demo's frames, and their number by kind.
-pub struct Mix {
+pub(super) struct Mix {
     pub traffic: Traffic,
     pub captured: u64,
     pub made: u64,
@@ -28,7 +28,7 @@ pub struct Mix {
 
 /// Reads the captures and mixes them with frames from addresses inside, at the edges of, and beside the prefixes of
 /// `list`.
-pub fn mix(root: &Root, list: &[Rule]) -> Result<Mix, CaptureError> {
+pub(super) fn mix(root: &Root, list: &[Rule]) -> Result<Mix, CaptureError> {
     let mut captured: Vec<(Port, Vec<u8>)> = Vec::new();
     let mut faults = Vec::new();
     for program in PROGRAMS {

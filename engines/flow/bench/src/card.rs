@@ -11,15 +11,15 @@ use penstock_flow_host::{Ask, BlockCounters, ElementAbout, ElementCounters};
 use serde::de::DeserializeOwned;
 
 /// Line rate of the paper's card, Gb/s: four ports of 10.
-pub const PAPER_GBPS: f64 = 40.0;
+pub(crate) const PAPER_GBPS: f64 = 40.0;
 /// Its clock, MHz.
-pub const PAPER_MHZ: f64 = 156.25;
+pub(crate) const PAPER_MHZ: f64 = 156.25;
 /// The smallest frame without FCS, which the paper calls 64 B.
-pub const SMALLEST: usize = 60;
+pub(crate) const SMALLEST: usize = 60;
 
 /// The definition of a flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Key {
+pub(crate) enum Key {
     /// Everything: all frames share one state, and each waits for the one before.
     OneFlow,
     Source,
@@ -29,10 +29,10 @@ pub enum Key {
 
 impl Key {
     /// Those of the paper's figures.
-    pub const ALL: [Self; 4] = [Self::OneFlow, Self::Source, Self::Pair, Self::FiveTuple];
+    pub(crate) const ALL: [Self; 4] = [Self::OneFlow, Self::Source, Self::Pair, Self::FiveTuple];
 
     /// As the paper calls it.
-    pub fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::OneFlow => "1-flow",
             Self::Source => "IP src",
@@ -53,7 +53,7 @@ impl Key {
 }
 
 /// The card with the program of a key; its hardware is the same for all.
-pub fn card(root: &Root, key: Key) -> Result<Card, BenchError> {
+pub(crate) fn card(root: &Root, key: Key) -> Result<Card, BenchError> {
     let folder = root.join("engines/flow/bench/cards");
     let program = ForGroup { group: Some("flow".to_string()), value: folder.join(key.program()) };
     let change = Override { programs: vec![program], ..Override::default() };
@@ -61,18 +61,18 @@ pub fn card(root: &Root, key: Key) -> Result<Card, BenchError> {
 }
 
 /// Bytes that a port of this many Gb/s brings in a cycle of a card's clock.
-pub fn bytes_a_cycle(gbps: f64, mhz: f64) -> f64 {
+pub(crate) fn bytes_a_cycle(gbps: f64, mhz: f64) -> f64 {
     gbps * 1000.0 / 8.0 / mhz
 }
 
 /// The rate for this card, whose cycles count as those of 250 MHz, that equals ports of this many Gb/s at another
 /// clock: the same number of bytes a cycle.
-pub fn ports(gbps: f64, mhz: f64) -> Rate {
+pub(crate) fn ports(gbps: f64, mhz: f64) -> Rate {
     Rate::Ports(gbps * wire::CLOCK_MHZ / mhz)
 }
 
 /// Adds a frame that enters at port 0.
-pub fn push(traffic: &mut Traffic, flow: &Flow, size: usize) {
+pub(crate) fn push(traffic: &mut Traffic, flow: &Flow, size: usize) {
     let mut bytes = Vec::with_capacity(size);
     flow.write(&mut bytes, size, traffic.frames.len() as u64);
     traffic.push(Port::Ethernet(0), &bytes, 0);
@@ -80,7 +80,7 @@ pub fn push(traffic: &mut Traffic, flow: &Flow, size: usize) {
 
 /// The counters of the first element, after a check that it did the measured work: each frame found its key, a row, and
 /// room for its context.
-pub fn counters(bench: &'static str, device: &mut RtlDevice) -> Result<ElementCounters, BenchError> {
+pub(crate) fn counters(bench: &'static str, device: &mut RtlDevice) -> Result<ElementCounters, BenchError> {
     let wrong = |text: String| BenchError::Wrong(bench, text);
     let block = device.counters()?.inline.and_then(|inline| inline.blocks.into_iter().next());
     let block: Option<BlockCounters> = block.map(|block| serde_json::from_value(block.own)).transpose()?;
@@ -96,19 +96,19 @@ pub fn counters(bench: &'static str, device: &mut RtlDevice) -> Result<ElementCo
 }
 
 /// Asks the service of the engine.
-pub fn ask<T: DeserializeOwned>(device: &mut RtlDevice, ask: &Ask) -> Result<T, BenchError> {
+pub(crate) fn ask<T: DeserializeOwned>(device: &mut RtlDevice, ask: &Ask) -> Result<T, BenchError> {
     Ok(serde_json::from_value(device.call(&ask.request())?)?)
 }
 
 /// The name of the first element.
-pub fn element(bench: &'static str, device: &mut RtlDevice) -> Result<String, BenchError> {
+pub(crate) fn element(bench: &'static str, device: &mut RtlDevice) -> Result<String, BenchError> {
     let elements: Vec<ElementAbout> = ask(device, &Ask::List)?;
     let none = || BenchError::Wrong(bench, "it has no element".to_string());
     elements.into_iter().next().map(|element| element.name).ok_or_else(none)
 }
 
 /// The percentile: the smallest value that this many percent of all do not exceed.
-pub fn percentile(bench: &'static str, cycles: &[u64], percent: usize) -> Result<u64, BenchError> {
+pub(crate) fn percentile(bench: &'static str, cycles: &[u64], percent: usize) -> Result<u64, BenchError> {
     let mut sorted = cycles.to_vec();
     sorted.sort_unstable();
     let at = (sorted.len() * percent).div_ceil(100).saturating_sub(1);

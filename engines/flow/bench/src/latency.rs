@@ -39,7 +39,7 @@ const FRAMES: usize = 4;
 const LOADED: usize = 10_000;
 
 /// Measures chains of one element and of six, and one element under load.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut one = lab.rtl(&card::card(lab.root, Key::FiveTuple)?)?;
     let short = alone(&mut one, 1, lab)?;
     for key in [Key::FiveTuple, Key::OneFlow] {
@@ -156,7 +156,6 @@ fn most(cycles: &[u64]) -> Result<u64, BenchError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

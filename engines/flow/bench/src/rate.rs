@@ -106,7 +106,7 @@ struct Seen {
 }
 
 /// Measures all mixes by all keys at all clocks.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut device: Option<RtlDevice> = None;
     let takes = |key, sizes, line| move |trace: &Trace| lab.selection.takes(&case(key, Some(*trace), sizes, line));
     for key in Key::ALL {

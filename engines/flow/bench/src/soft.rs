@@ -44,7 +44,7 @@ const SOURCES: u32 = 0xC612_0000;
 const STRIDE: u32 = 7919;
 
 /// Measures both programs.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for program in PROGRAMS {
         for flows in FLOWS {
             let mpps = measure(lab.root.join(format!("engines/flow/programs/{program}.efsm")), flows)?;

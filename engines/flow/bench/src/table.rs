@@ -53,7 +53,7 @@ const FRAMES: usize = 16_384;
 const PATIENCE: usize = 10_000;
 
 /// Measures all loads, one after the other.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut bench = Bench::open(lab)?;
     for load in LOADS {
         let contexts = (u64::from(bench.table()?.places) * u64::from(load) / 100) as u32;

@@ -15,7 +15,7 @@ use crate::program::{
 use crate::syntax::{self, Name, Tag, What};
 
 /// Checks a source.
-pub fn check(file: &syntax::File) -> Result<Program, Vec<Fault>> {
+pub(crate) fn check(file: &syntax::File) -> Result<Program, Vec<Fault>> {
     let mut faults = Vec::new();
     twice(file.constants.iter(), "a constant", &mut faults);
     twice(file.elements.iter().map(|element| &element.name), "an element", &mut faults);

@@ -56,7 +56,7 @@ fn name(element: &Element, state: usize) -> &str {
 }
 
 /// A graph in the language of Graphviz, a cluster for each element.
-pub fn dot(program: &Program) -> String {
+pub(crate) fn dot(program: &Program) -> String {
     let quoted = |text: &str| format!("\"{}\"", text.replace('\\', "\\\\").replace('"', "\\\""));
     let mut text = String::from("digraph flow {\n    node [shape=box, style=rounded]\n");
     for (at, element) in program.elements.iter().enumerate() {
@@ -81,7 +81,7 @@ const BOX: (f64, f64) = (62.0, 16.0);
 const LETTER: (f64, f64) = (5.6, 12.0);
 
 /// A drawing: states in a circle, each element below the one before.
-pub fn svg(program: &Program) -> String {
+pub(crate) fn svg(program: &Program) -> String {
     let mut body = String::new();
     let (mut width, mut top) = (0.0f64, 0.0);
     for element in &program.elements {

@@ -185,18 +185,18 @@ pub const EDIT_WORDS: usize = 12;
 
 /// Numbers of edit_pkg.sv.
 mod code {
-    pub const RESULT: u32 = 0x00;
-    pub const OPERAND: u32 = 0x10;
-    pub const GLOBAL: u32 = 0x18;
-    pub const FLOW: u32 = 0x20;
-    pub const CONSTANT: u32 = 0x30;
-    pub const NO_SINK: u32 = 63;
+    pub(super) const RESULT: u32 = 0x00;
+    pub(super) const OPERAND: u32 = 0x10;
+    pub(super) const GLOBAL: u32 = 0x18;
+    pub(super) const FLOW: u32 = 0x20;
+    pub(super) const CONSTANT: u32 = 0x30;
+    pub(super) const NO_SINK: u32 = 63;
     /// No element has this number: the frame leaves the block.
-    pub const NO_ELEMENT: u32 = 15;
-    pub const ONWARD: u32 = 0;
-    pub const PORT: u32 = 1;
-    pub const HOST: u32 = 2;
-    pub const DROP: u32 = 3;
+    pub(super) const NO_ELEMENT: u32 = 15;
+    pub(super) const ONWARD: u32 = 0;
+    pub(super) const PORT: u32 = 1;
+    pub(super) const HOST: u32 = 2;
+    pub(super) const DROP: u32 = 3;
 }
 
 impl RowImage {

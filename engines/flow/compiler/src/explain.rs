@@ -29,7 +29,7 @@ fn parts(element: &Element, image: &ElementImage) -> [(&'static str, usize, usiz
 }
 
 /// The parts as text.
-pub fn text(program: &Program, image: &Image) -> String {
+pub(crate) fn text(program: &Program, image: &Image) -> String {
     let mut text = String::new();
     for (element, image) in program.elements.iter().zip(&image.elements) {
         let _ = write!(text, "element {}: {}", element.name, key(element));
@@ -144,7 +144,7 @@ fn details(element: &Element, image: &ElementImage) -> [Vec<String>; 9] {
 }
 
 /// The parts as JSON.
-pub fn json(program: &Program, image: &Image) -> Value {
+pub(crate) fn json(program: &Program, image: &Image) -> Value {
     let element = |(element, image): (&Element, &ElementImage)| {
         let details = details(element, image);
         let parts = parts(element, image)

@@ -7,7 +7,7 @@ use crate::program::{Check, Compare, Operand, Place, Row, Test};
 
 /// A statement that holds or does not hold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fact {
+pub(crate) enum Fact {
     /// The frame has a field.
     There(Field),
     /// A test, without the fields that it needs.
@@ -16,10 +16,10 @@ pub enum Fact {
 
 /// Facts that are assumed together.
 #[derive(Debug, Clone, Default)]
-pub struct Facts(Vec<(Fact, bool)>);
+pub(crate) struct Facts(Vec<(Fact, bool)>);
 
 /// The facts for which a row matches, apart from its state.
-pub fn of(row: &Row) -> Vec<(Fact, bool)> {
+pub(crate) fn of(row: &Row) -> Vec<(Fact, bool)> {
     let there = row.needs.iter().map(|field| (Fact::There(*field), true));
     let tests = row.tests.iter().map(|Test { check, holds }| match check {
         Check::Condition { a: number @ Operand::Constant(_), compare: Compare::Equal, b } => {
@@ -49,7 +49,7 @@ impl Facts {
     ///
     /// It finds all contradictions between headers, between comparisons of one subject with numbers, and between
     /// comparisons of the same two subjects. It reports only real contradictions, but not all of them.
-    pub fn add(&mut self, fact: Fact, holds: bool) -> bool {
+    pub(crate) fn add(&mut self, fact: Fact, holds: bool) -> bool {
         if let Some((_, known)) = self.0.iter().find(|(known, _)| *known == fact) {
             return *known == holds;
         }
@@ -196,7 +196,7 @@ fn number(fact: &Fact) -> Option<(Subject, u32, Range)> {
 }
 
 /// The field that another field is a part of, and the distance of their lowest bits.
-pub fn within(field: Field) -> Option<(Field, u32)> {
+pub(crate) fn within(field: Field) -> Option<(Field, u32)> {
     Some(match field {
         Field::VlanId => (Field::VlanTci, 0),
         Field::VlanPcp => (Field::VlanTci, 13),

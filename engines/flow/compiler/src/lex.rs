@@ -13,7 +13,7 @@ const SIGNS: [&str; 27] = [
 
 /// A token of a source.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Token {
+pub(crate) enum Token {
     /// A name or a keyword; names of fields have dots.
     Word(String),
     Number(Number),
@@ -24,14 +24,14 @@ pub enum Token {
 
 /// A number and its form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Number {
+pub(crate) struct Number {
     pub value: u128,
     pub form: Form,
 }
 
 /// The form in which a number is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Form {
+pub(crate) enum Form {
     Plain,
     Hex,
     Ipv4,
@@ -41,7 +41,7 @@ pub enum Form {
 
 impl Form {
     /// The width of a number of this form, in bits; None if it is not an address.
-    pub fn bits(self) -> Option<u32> {
+    pub(crate) fn bits(self) -> Option<u32> {
         match self {
             Form::Plain | Form::Hex => None,
             Form::Ipv4 => Some(32),
@@ -52,7 +52,7 @@ impl Form {
 }
 
 /// Splits a source into tokens.
-pub fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
     let mut found = Vec::new();
     for (line, text) in (1..).zip(text.lines()) {
         let letters: Vec<char> = text.chars().take_while(|letter| *letter != '#').collect();

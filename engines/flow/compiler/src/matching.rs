@@ -45,7 +45,6 @@ fn seek(item: usize, reach: &[u32], owners: &mut [Option<usize>; 32], seen: &mut
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -13,7 +13,7 @@ const TAGS: usize = 2;
 
 /// The needs of a row, and the tags of a frame during its edits.
 #[derive(Default)]
-pub struct Needs {
+pub(crate) struct Needs {
     /// Fields that the frame must have.
     pub fields: BTreeSet<Field>,
     /// Other tests that must hold or must not hold.
@@ -41,7 +41,7 @@ enum Label {
 
 impl Needs {
     /// Adds the fields of operands.
-    pub fn operands(&mut self, operands: impl IntoIterator<Item = Operand>) {
+    pub(crate) fn operands(&mut self, operands: impl IntoIterator<Item = Operand>) {
         self.fields.extend(operands.into_iter().filter_map(|operand| match operand {
             Operand::Field(field) => Some(field),
             Operand::Register(_) | Operand::Constant(_) => None,
@@ -49,7 +49,7 @@ impl Needs {
     }
 
     /// Adds an edit after the earlier ones. An error gives the reason why it is not possible.
-    pub fn edit(&mut self, edit: &Edit) -> Result<(), String> {
+    pub(crate) fn edit(&mut self, edit: &Edit) -> Result<(), String> {
         if let Edit::Set(_, Value::Field(from)) | Edit::Push(_, Value::Field(from)) = edit {
             self.fields.insert(*from);
         }

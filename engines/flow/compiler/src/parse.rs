@@ -32,7 +32,7 @@ const COMPARES: [(&str, Compare); 9] = [
 const OPERATIONS: [&str; 9] = ["+", "-", "&", "|", "^", "<<", ">>", "*", "ror"];
 
 /// Parses a source.
-pub fn parse(text: &str) -> Result<File, Fault> {
+pub(crate) fn parse(text: &str) -> Result<File, Fault> {
     let mut parser = Parser { tokens: tokens(text)?, at: 0, constants: HashMap::new() };
     let mut file = File::default();
     loop {

@@ -11,7 +11,7 @@ use crate::syntax;
 const STEPS: u32 = 20_000;
 
 /// Checks all elements.
-pub fn check(file: &syntax::File, program: &Program) -> Result<(), Vec<Fault>> {
+pub(crate) fn check(file: &syntax::File, program: &Program) -> Result<(), Vec<Fault>> {
     let mut faults = Vec::new();
     for (source, element) in file.elements.iter().zip(&program.elements) {
         check_element(source, element, &mut faults);

@@ -9,7 +9,7 @@ use crate::program::{
 };
 
 /// A register's name.
-pub fn register(element: &Element, place: Place) -> &str {
+pub(crate) fn register(element: &Element, place: Place) -> &str {
     match place {
         Place::Flow(at) => &element.registers[usize::from(at)].name,
         Place::Global(at) => &element.globals[usize::from(at)].name,
@@ -17,12 +17,12 @@ pub fn register(element: &Element, place: Place) -> &str {
 }
 
 /// A state's name.
-pub fn state(element: &Element, state: u8) -> &str {
+pub(crate) fn state(element: &Element, state: u8) -> &str {
     &element.states[usize::from(state)]
 }
 
 /// An operand.
-pub fn operand(element: &Element, operand: Operand) -> String {
+pub(crate) fn operand(element: &Element, operand: Operand) -> String {
     match operand {
         Operand::Field(field) => field.name().to_owned(),
         Operand::Register(place) => register(element, place).to_owned(),
@@ -31,7 +31,7 @@ pub fn operand(element: &Element, operand: Operand) -> String {
 }
 
 /// A test.
-pub fn test(element: &Element, test: &Test) -> String {
+pub(crate) fn test(element: &Element, test: &Test) -> String {
     let not = if test.holds { "" } else { "!" };
     match test.check {
         Check::Has(header) => format!("{not}{}", header.name()),
@@ -93,7 +93,7 @@ fn number(field: Field, value: u128) -> String {
 }
 
 /// A function.
-pub fn function(element: &Element, function: Function) -> String {
+pub(crate) fn function(element: &Element, function: Function) -> String {
     let (a, b) = (operand(element, function.a), operand(element, function.b));
     let sign = match function.operation {
         Operation::Copy => return a,
@@ -115,7 +115,7 @@ pub fn function(element: &Element, function: Function) -> String {
 }
 
 /// The tests of a row.
-pub fn tests(element: &Element, row: &Row) -> String {
+pub(crate) fn tests(element: &Element, row: &Row) -> String {
     if row.tests.is_empty() {
         return "else".to_owned();
     }
@@ -123,7 +123,7 @@ pub fn tests(element: &Element, row: &Row) -> String {
 }
 
 /// The actions of a row, without its next state and timeouts.
-pub fn actions(program: &Program, element: &Element, row: &Row) -> String {
+pub(crate) fn actions(program: &Program, element: &Element, row: &Row) -> String {
     let mut actions = Vec::new();
     for (place, one) in &row.updates {
         actions.push(format!("{} = {}", register(element, *place), function(element, *one)));
@@ -169,13 +169,13 @@ fn value(element: &Element, field: Field, value: Value) -> String {
 }
 
 /// A timeout, with the state that it leads to.
-pub fn timeout(element: &Element, timeout: &Timeout) -> String {
+pub(crate) fn timeout(element: &Element, timeout: &Timeout) -> String {
     let then = timeout.then.map(|next| format!(" then {}", state(element, next)));
     format!("{}{}", time(timeout), then.unwrap_or_default())
 }
 
 /// The length of a timeout.
-pub fn time(timeout: &Timeout) -> String {
+pub(crate) fn time(timeout: &Timeout) -> String {
     match timeout.micros {
         micros if micros % 1_000_000 == 0 => format!("{} s", micros / 1_000_000),
         micros if micros % 1_000 == 0 => format!("{} ms", micros / 1_000),

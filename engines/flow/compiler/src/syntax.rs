@@ -5,19 +5,19 @@ use crate::fault::Span;
 use crate::lex::Number;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Name {
+pub(crate) struct Name {
     pub text: String,
     pub span: Span,
 }
 
 #[derive(Debug, Default)]
-pub struct File {
+pub(crate) struct File {
     pub constants: Vec<Name>,
     pub elements: Vec<Element>,
 }
 
 #[derive(Debug)]
-pub struct Element {
+pub(crate) struct Element {
     pub name: Name,
     pub key: Option<Key>,
     pub states: Vec<Name>,
@@ -28,20 +28,20 @@ pub struct Element {
 }
 
 #[derive(Debug)]
-pub struct Key {
+pub(crate) struct Key {
     pub span: Span,
     pub fields: Vec<Name>,
     pub biflow: bool,
 }
 
 #[derive(Debug)]
-pub struct Register {
+pub(crate) struct Register {
     pub name: Name,
     pub initial: Option<(Number, Span)>,
 }
 
 #[derive(Debug)]
-pub struct Table {
+pub(crate) struct Table {
     pub places: (Number, Span),
     /// `lowest` or `highest`.
     pub evict: Option<(Evict, Span)>,
@@ -57,7 +57,7 @@ pub enum Evict {
 }
 
 #[derive(Debug)]
-pub struct Row {
+pub(crate) struct Row {
     /// From its first to its last word, or to the end of its first line.
     pub span: Span,
     /// States; empty: all.
@@ -67,14 +67,14 @@ pub struct Row {
 }
 
 #[derive(Debug)]
-pub enum Operand {
+pub(crate) enum Operand {
     Name(Name),
     Masked(Name, Number, Span),
     Number(Number, Span),
 }
 
 impl Operand {
-    pub fn span(&self) -> Span {
+    pub(crate) fn span(&self) -> Span {
         match self {
             Operand::Name(name) => name.span,
             Operand::Masked(_, _, span) | Operand::Number(_, span) => *span,
@@ -83,7 +83,7 @@ impl Operand {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compare {
+pub(crate) enum Compare {
     Equal,
     NotEqual,
     Less,
@@ -97,40 +97,40 @@ pub enum Compare {
 }
 
 #[derive(Debug)]
-pub enum Test {
+pub(crate) enum Test {
     Compare { left: Operand, compare: Compare, right: Operand, span: Span },
     Prefix { field: Name, value: (Number, Span), length: (Number, Span), negated: bool },
     Word { name: Name, negated: bool },
 }
 
 #[derive(Debug)]
-pub enum Expression {
+pub(crate) enum Expression {
     Operand(Operand),
     Operation { name: String, a: Operand, b: Option<Operand>, shift: Option<(Number, Span)>, span: Span },
 }
 
 /// A time and the state that follows.
 #[derive(Debug)]
-pub struct Timeout {
+pub(crate) struct Timeout {
     pub micros: u128,
     pub span: Span,
     pub then: Option<Name>,
 }
 
 #[derive(Debug, Default)]
-pub struct Timeouts {
+pub(crate) struct Timeouts {
     pub hard: Option<Timeout>,
     pub idle: Option<Timeout>,
 }
 
 #[derive(Debug)]
-pub struct Action {
+pub(crate) struct Action {
     pub span: Span,
     pub what: What,
 }
 
 #[derive(Debug)]
-pub enum What {
+pub(crate) enum What {
     Set(Name, Expression),
     Goto(Name, Timeouts),
     Keep(Timeouts),

@@ -38,7 +38,7 @@ const CHOICE: usize =
     (limits::REGISTERS + limits::GLOBALS) * (1 + FUNCTION_NUMBER) + 2 + STATE + 2 * (1 + PERIOD_NUMBER) + 2;
 
 /// The words of all elements, with tables of `contexts` contexts and these timeouts ([`timeouts`]).
-pub fn words(
+pub(crate) fn words(
     program: &Program,
     image: &Image,
     contexts: u32,

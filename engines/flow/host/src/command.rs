@@ -8,7 +8,7 @@ use crate::ask::Ask;
 
 /// A request. ELEMENT is a name in a program; with several flow blocks it is BLOCK.ELEMENT.
 #[derive(Debug, Subcommand)]
-pub enum Flow {
+pub(crate) enum Flow {
     /// Lists the elements: keys, contexts, registers.
     List,
     /// Lists all contexts of an element.
@@ -84,7 +84,7 @@ pub enum Flow {
 
 impl Flow {
     /// The request.
-    pub fn ask(self) -> Ask {
+    pub(crate) fn ask(self) -> Ask {
         match self {
             Self::List => Ask::List,
             Self::Dump { element } => Ask::Dump { element, from: 0 },
@@ -125,7 +125,6 @@ fn register(text: &str) -> Result<(String, u32), String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::Engine;
     use serde_json::json;

@@ -12,7 +12,7 @@ use penstock_flow_compiler::program::Element;
 use crate::image::PROGRAM;
 
 /// `penstock compile flow`.
-pub const COMPILE: Tool = Tool { command, run };
+pub(crate) const COMPILE: Tool = Tool { command, run };
 
 /// Compiles a state machine and prints its use of elements.
 #[derive(Debug, Args)]

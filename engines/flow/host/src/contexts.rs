@@ -278,7 +278,6 @@ fn time_of(element: &Element, time: &Json, now: u64) -> Result<(Deadline, u32), 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_flow::{Block, Chain, Options};
     use penstock_unit::Block as _;

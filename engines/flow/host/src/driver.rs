@@ -268,7 +268,6 @@ impl Driver for FlowDriver {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::{CardError, Engine, ErrorKind, Native};
     use penstock_unit::{Entering, Unit};

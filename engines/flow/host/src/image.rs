@@ -79,7 +79,6 @@ pub fn places(contexts: u32) -> u32 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::fs;
     use std::path::Path;

@@ -39,4 +39,5 @@ pub use settings::{CONTEXTS, Settings};
 /// Register offsets of the engine, written by tools/regs.py.
 #[path = "../../regs/regs.rs"]
 #[allow(dead_code)]
+#[expect(unreachable_pub, reason = "generated for crates that export it, too")]
 mod regs;

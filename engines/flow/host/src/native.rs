@@ -17,7 +17,7 @@ use crate::error::FlowError;
 ///
 /// # Errors
 /// The block has no program of this engine.
-pub fn find(bus: &mut dyn Bus, block: usize) -> Result<&mut Block, FlowError> {
+pub(crate) fn find(bus: &mut dyn Bus, block: usize) -> Result<&mut Block, FlowError> {
     let found = bus.native().and_then(|native| native.block(block));
     found.and_then(|found| (found as &mut dyn Any).downcast_mut()).ok_or(FlowError::NotLoaded(block))
 }

@@ -10,7 +10,7 @@ use crate::command::Flow;
 use crate::text;
 
 /// The services of the engine.
-pub const SERVICES: &[Service] = &[Service {
+pub(crate) const SERVICES: &[Service] = &[Service {
     name: NAME,
     command,
     ask,

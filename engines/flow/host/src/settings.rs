@@ -76,13 +76,12 @@ impl Part for OnCard {}
 ///
 /// # Errors
 /// The table has a key.
-pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+pub(crate) fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
     section.map(Section::read::<CardKeys>).transpose()?;
     Ok(Arc::new(OnCard))
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::path::Path;
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 use crate::ask::Ask;
 
 /// An answer: a line for each element, context or event. Requests that only change something have no text.
-pub fn text(asked: &Ask, answer: &Value) -> String {
+pub(crate) fn text(asked: &Ask, answer: &Value) -> String {
     let line: fn(&Value) -> String = match asked {
         Ask::List => element,
         Ask::Events => event,

@@ -65,6 +65,7 @@ pub struct Deadline {
 
 /// Errors of requests of the host.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "Display's messages describe the fields")]
 pub enum HostError {
     /// There is no such element.
     Element { number: usize, elements: usize },

@@ -14,21 +14,21 @@ use crate::table::{GONE, NEVER};
 
 /// The inputs of rows beside the frame.
 #[derive(Clone, Copy)]
-pub struct Registers<'a> {
+pub(crate) struct Registers<'a> {
     pub flow: &'a [u32; REGISTERS],
     pub globals: &'a [u32; GLOBALS],
 }
 
 /// The results of a row's functions: those of registers, then those of edits.
-pub type Results = [u32; REGISTERS + GLOBALS + EDITS];
+pub(crate) type Results = [u32; REGISTERS + GLOBALS + EDITS];
 
 /// Bits above those of the parts: the flow has no context, and none can be added.
-pub const NEW: usize = PARTS;
-pub const FULL: usize = PARTS + 1;
+pub(crate) const NEW: usize = PARTS;
+pub(crate) const FULL: usize = PARTS + 1;
 
 /// Conditions that a frame meets, or must meet.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Bits {
+pub(crate) struct Bits {
     /// By number of the part, then [`NEW`] and [`FULL`].
     pub parts: u32,
     /// By number of the predicate.
@@ -193,7 +193,7 @@ impl Work {
 
 /// The new state of a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum After {
+pub(crate) enum After {
     /// State and timeouts stay.
     Same,
     /// State and timeouts are set.
@@ -204,7 +204,7 @@ pub enum After {
 
 /// A state, if it is another one, and timeouts as contexts have them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Stay {
+pub(crate) struct Stay {
     pub state: Option<u8>,
     /// From now on, or [`NEVER`].
     pub hard: u64,
@@ -232,7 +232,7 @@ impl After {
 
 /// A row in executable form.
 #[derive(Debug, Clone)]
-pub struct Code {
+pub(crate) struct Code {
     conditions: Box<[Condition]>,
     /// Functions of registers, then those of edits.
     functions: Box<[Work]>,
@@ -247,7 +247,7 @@ pub struct Code {
 }
 
 /// The decision of a row.
-pub enum Decision {
+pub(crate) enum Decision {
     Next(usize),
     Port(u32),
     Host,
@@ -292,7 +292,7 @@ impl Code {
 
     /// Calculates its functions: all of them read what the row has found.
     #[inline]
-    pub fn calculate(&self, frame: &Frame, known: &Known, before: Registers, results: &mut Results) {
+    pub(crate) fn calculate(&self, frame: &Frame, known: &Known, before: Registers, results: &mut Results) {
         for (result, work) in results.iter_mut().zip(&self.functions) {
             *result = work.result(frame, known, before);
         }
@@ -300,7 +300,7 @@ impl Code {
 
     /// Sets the registers.
     #[inline]
-    pub fn update(&self, results: &Results, flow: &mut [u32; REGISTERS], globals: &mut [u32; GLOBALS]) {
+    pub(crate) fn update(&self, results: &Results, flow: &mut [u32; REGISTERS], globals: &mut [u32; GLOBALS]) {
         for (place, result) in self.updates.iter().zip(results) {
             match place {
                 Place::Flow(at) => flow[usize::from(*at)] = *result,
@@ -311,7 +311,7 @@ impl Code {
 
     /// The frame's destination.
     #[inline]
-    pub fn decide(&self, frame: &Frame, known: &Known, registers: Registers) -> Decision {
+    pub(crate) fn decide(&self, frame: &Frame, known: &Known, registers: Registers) -> Decision {
         match self.verdict {
             Verdict::Next(element) => Decision::Next(element),
             Verdict::Port(_) => Decision::Port(self.port.get(frame, known, registers)),
@@ -323,7 +323,7 @@ impl Code {
 
     /// Changes the frame.
     #[inline]
-    pub fn edit(&self, frame: &mut Frame, known: &mut Known, results: &Results, after: Registers) {
+    pub(crate) fn edit(&self, frame: &mut Frame, known: &mut Known, results: &Results, after: Registers) {
         if !self.edits.is_empty() {
             self.carry_out(frame, known, results, after);
         }
@@ -364,7 +364,7 @@ impl Code {
 
 /// The rows of an element.
 #[derive(Debug)]
-pub struct Rows {
+pub(crate) struct Rows {
     pub rows: Vec<Code>,
     asked: Box<[Asked]>,
     /// By state, the rows for it.
@@ -372,7 +372,7 @@ pub struct Rows {
 }
 
 impl Rows {
-    pub fn new(element: &Element) -> Rows {
+    pub(crate) fn new(element: &Element) -> Rows {
         let mut predicates = Vec::new();
         let matches: Vec<Wanted> = element.rows.iter().map(|row| wanted(row, &mut predicates)).collect();
         // The compiler allows half as many; it counts fields that are parts of others once.
@@ -391,7 +391,7 @@ impl Rows {
 
     /// The conditions that a frame meets whatever its context is.
     #[inline]
-    pub fn bits(&self, frame: &Frame, known: &Known) -> Bits {
+    pub(crate) fn bits(&self, frame: &Frame, known: &Known) -> Bits {
         let (mut predicates, mut found) = (0, 0);
         for Asked { predicate, again, bit } in &self.asked {
             if !again {
@@ -404,7 +404,14 @@ impl Rows {
 
     /// The first that fits.
     #[inline]
-    pub fn find(&self, state: u8, bits: Bits, frame: &Frame, known: &Known, registers: Registers) -> Option<usize> {
+    pub(crate) fn find(
+        &self,
+        state: u8,
+        bits: Bits,
+        frame: &Frame,
+        known: &Known,
+        registers: Registers,
+    ) -> Option<usize> {
         let rows = self.of_state.get(usize::from(state))?.iter().filter(|row| row.fits(bits));
         rows.map(|row| usize::from(row.row)).find(|at| self.rows[*at].conditions_hold(frame, known, registers))
     }

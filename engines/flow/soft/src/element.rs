@@ -11,7 +11,7 @@ use crate::key::Packing;
 use crate::table::{Due, NEVER, State, Table, Words};
 
 /// Frames that go through an element together: while the last are parsed, memory fetches the contexts of the first.
-pub const BATCH: usize = 32;
+pub(crate) const BATCH: usize = 32;
 
 /// Counters of an element.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -33,7 +33,7 @@ pub struct Counters {
 }
 
 /// Contexts, by the length of their keys.
-pub enum Contexts {
+pub(crate) enum Contexts {
     /// The element has no key.
     None,
     /// Keys of up to 16 bytes.
@@ -42,14 +42,14 @@ pub enum Contexts {
     Long(Packing, Table<5>),
 }
 
-pub struct Element {
+pub(crate) struct Element {
     pub number: usize,
     pub contexts: Contexts,
     pub parts: Parts,
 }
 
 /// Parts of an element that do not depend on the length of its key.
-pub struct Parts {
+pub(crate) struct Parts {
     pub rows: Rows,
     pub evict: Option<Evict>,
     /// State of a flow without a context.
@@ -61,7 +61,7 @@ pub struct Parts {
 }
 
 impl Element {
-    pub fn new(number: usize, source: &program::Element, contexts: u32, seed: u64) -> Element {
+    pub(crate) fn new(number: usize, source: &program::Element, contexts: u32, seed: u64) -> Element {
         let capacity = source.capacity.unwrap_or(contexts) as usize;
         let contexts = match &source.key {
             None => Contexts::None,
@@ -82,7 +82,7 @@ impl Element {
     }
 
     /// Sends the frames of a batch that have reached the element through it.
-    pub fn run(&mut self, frames: &mut [Frame], known: &mut [Known], events: &mut Events) {
+    pub(crate) fn run(&mut self, frames: &mut [Frame], known: &mut [Known], events: &mut Events) {
         match &mut self.contexts {
             Contexts::None => self.parts.stateless(self.number, frames, known, events),
             Contexts::Short(packing, table) => {
@@ -95,7 +95,7 @@ impl Element {
     }
 
     /// Expires contexts in `places` places of the table, or in all.
-    pub fn walk(&mut self, time: u64, places: usize, events: &mut Events) {
+    pub(crate) fn walk(&mut self, time: u64, places: usize, events: &mut Events) {
         match &mut self.contexts {
             Contexts::None => (),
             Contexts::Short(_, table) => self.parts.walk(self.number, table, time, places, events),

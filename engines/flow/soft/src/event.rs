@@ -56,7 +56,7 @@ impl EventKind {
 
 /// An event whose key is still packed. Short keys take the first two words.
 #[derive(Debug, Clone, Copy)]
-pub struct Raw {
+pub(crate) struct Raw {
     pub kind: EventKind,
     pub element: usize,
     pub time: u64,
@@ -67,7 +67,7 @@ pub struct Raw {
 
 /// Events that wait for the host.
 #[derive(Debug)]
-pub struct Events {
+pub(crate) struct Events {
     waiting: VecDeque<Raw>,
     room: usize,
     /// For each element the kinds that are kept, a bit each.
@@ -77,16 +77,16 @@ pub struct Events {
 }
 
 impl Events {
-    pub fn new(room: usize, elements: usize) -> Events {
+    pub(crate) fn new(room: usize, elements: usize) -> Events {
         Events { waiting: VecDeque::with_capacity(room), room, told: vec![u32::MAX; elements], lost: 0 }
     }
 
     /// Keeps only events of these kinds of an element from now on.
-    pub fn tell(&mut self, element: usize, kinds: &[EventKind]) {
+    pub(crate) fn tell(&mut self, element: usize, kinds: &[EventKind]) {
         self.told[element] = kinds.iter().fold(0, |bits: u32, kind| bits | 1 << *kind as u32);
     }
 
-    pub fn push(&mut self, event: Raw) {
+    pub(crate) fn push(&mut self, event: Raw) {
         if self.told[event.element] >> event.kind as u32 & 1 == 0 {
             return;
         }
@@ -97,7 +97,7 @@ impl Events {
         }
     }
 
-    pub fn pop(&mut self) -> Option<Raw> {
+    pub(crate) fn pop(&mut self) -> Option<Raw> {
         self.waiting.pop_front()
     }
 }

@@ -53,7 +53,7 @@ impl Frame {
 
 /// Prefetches a cache line.
 #[inline]
-pub fn fetch<T>(place: *const T) {
+pub(crate) fn fetch<T>(place: *const T) {
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
@@ -66,7 +66,7 @@ pub fn fetch<T>(place: *const T) {
 
 /// A frame's state in the chain.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Known {
+pub(crate) struct Known {
     pub headers: Headers,
     pub meta: [u32; 2],
     /// Number of the next element, or [`LEFT`].
@@ -74,26 +74,26 @@ pub struct Known {
 }
 
 /// The frame has left the chain.
-pub const LEFT: u8 = u8::MAX;
+pub(crate) const LEFT: u8 = u8::MAX;
 
 impl Known {
     /// Initializes the state of a frame that enters the chain.
     #[inline]
-    pub fn enter(&mut self, frame: &Frame) {
+    pub(crate) fn enter(&mut self, frame: &Frame) {
         self.headers.find(&frame.bytes);
         self.meta = [frame.mark, 0];
         self.next = 0;
     }
 
     /// The value of a field that the frame has.
-    pub fn get(&self, frame: &Frame, field: Field) -> u128 {
+    pub(crate) fn get(&self, frame: &Frame, field: Field) -> u128 {
         match Word::beside(field) {
             Some(word) => word.read(frame, self).into(),
             None => self.headers.get(&frame.bytes, field).unwrap_or_default(),
         }
     }
 
-    pub fn set(&mut self, frame: &mut Frame, field: Field, value: u128) -> Result<(), EditError> {
+    pub(crate) fn set(&mut self, frame: &mut Frame, field: Field, value: u128) -> Result<(), EditError> {
         match field {
             Field::Meta0 => self.meta[0] = value as u32,
             Field::Meta1 => self.meta[1] = value as u32,
@@ -105,7 +105,7 @@ impl Known {
 
 /// Up to 64 bits of a frame or its metadata. Their place is computed when the program is loaded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Word {
+pub(crate) enum Word {
     Chunk(Chunk),
     Port,
     Len,
@@ -118,7 +118,7 @@ pub enum Word {
 
 impl Word {
     /// The words of a field, uppermost first. Fields of 128 bits have two.
-    pub fn of(field: Field) -> Vec<Word> {
+    pub(crate) fn of(field: Field) -> Vec<Word> {
         match Word::beside(field) {
             Some(word) => vec![word],
             None => field.chunks().map(Word::Chunk).collect(),
@@ -140,14 +140,14 @@ impl Word {
     }
 
     /// Both words as one, if they are in the frame and the other one begins where this one ends.
-    pub fn join(self, next: Word) -> Option<Word> {
+    pub(crate) fn join(self, next: Word) -> Option<Word> {
         let (Word::Chunk(chunk), Word::Chunk(next)) = (self, next) else { return None };
         chunk.join(next).map(Word::Chunk)
     }
 
     /// Its value in a frame that has it; undefined in other frames.
     #[inline]
-    pub fn read(&self, frame: &Frame, known: &Known) -> u64 {
+    pub(crate) fn read(&self, frame: &Frame, known: &Known) -> u64 {
         match self {
             Word::Chunk(chunk) => chunk.read(&known.headers, &frame.bytes).unwrap_or_default(),
             _ => self.read_any(frame, known),

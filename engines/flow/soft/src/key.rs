@@ -12,7 +12,7 @@ use crate::table::Words;
 
 /// The words to read of a frame, and their places in the key.
 #[derive(Debug, Clone)]
-pub struct Packing {
+pub(crate) struct Packing {
     pub key: Key,
     /// Lowest bits of the fields in the key.
     places: Box<[u32]>,
@@ -46,7 +46,7 @@ impl Step {
 }
 
 impl Packing {
-    pub fn new(key: &Key, words: u32) -> Packing {
+    pub(crate) fn new(key: &Key, words: u32) -> Packing {
         let of = |place: usize| Word::of(key.fields[place]);
         let sides = key.pairs.iter().flat_map(|&(source, destination)| of(source).into_iter().zip(of(destination)));
         let places = places(&key.fields, words);
@@ -63,7 +63,7 @@ impl Packing {
 
     /// The key of a frame; None if it lacks a field.
     #[inline]
-    pub fn of_frame<const K: usize>(&self, frame: &Frame, known: &Known) -> Option<Words<K>> {
+    pub(crate) fn of_frame<const K: usize>(&self, frame: &Frame, known: &Known) -> Option<Words<K>> {
         if known.headers.parts() & self.parts != self.parts {
             return None;
         }
@@ -87,7 +87,7 @@ impl Packing {
     }
 
     /// Swaps the sides of values if needed, so that both directions have the same order.
-    pub fn order(&self, values: &mut [u128]) {
+    pub(crate) fn order(&self, values: &mut [u128]) {
         let first = self.key.pairs.iter().find(|(source, destination)| values[*source] != values[*destination]);
         if first.is_some_and(|(source, destination)| values[*source] > values[*destination]) {
             self.key.pairs.iter().for_each(|&(source, destination)| values.swap(source, destination));
@@ -95,7 +95,7 @@ impl Packing {
     }
 
     /// The key of these values.
-    pub fn pack<const K: usize>(&self, values: &[u128]) -> Words<K> {
+    pub(crate) fn pack<const K: usize>(&self, values: &[u128]) -> Words<K> {
         let mut key = [0; K];
         for (at, value) in self.places.iter().zip(values) {
             for (word, from) in key.iter_mut().zip(0i64..) {
@@ -106,7 +106,7 @@ impl Packing {
     }
 
     /// The fields' values back from a key.
-    pub fn unpack(&self, key: &[u64]) -> Vec<u128> {
+    pub(crate) fn unpack(&self, key: &[u64]) -> Vec<u128> {
         let value = |(at, field): (&u32, &Field)| {
             let words = key.iter().zip(0i64..);
             let value =
@@ -210,7 +210,6 @@ fn steps(pieces: &[Piece], turned: bool) -> Box<[Step]> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -9,9 +9,9 @@ use penstock_flow_compiler::program::Evict;
 use crate::frame::fetch;
 
 /// No deadline.
-pub const NEVER: u64 = u64::MAX;
+pub(crate) const NEVER: u64 = u64::MAX;
 /// Instead of a state: the context is removed.
-pub const GONE: u16 = u16::MAX;
+pub(crate) const GONE: u16 = u16::MAX;
 /// Contexts in a slice of a table, and places that are looked at for it, at most: about a millisecond of work between two
 /// frames.
 const SLICE: usize = 1024;
@@ -20,11 +20,11 @@ const SLICE_PLACES: usize = 1 << 16;
 const CANDIDATES: usize = 4;
 
 /// A key as words. Bytes after its last one are 0.
-pub type Words<const K: usize> = [u64; K];
+pub(crate) type Words<const K: usize> = [u64; K];
 
 /// The state of a flow.
 #[derive(Debug, Clone, Copy)]
-pub struct State {
+pub(crate) struct State {
     pub registers: [u32; REGISTERS],
     /// Its hard deadline, in µs.
     pub hard: u64,
@@ -42,7 +42,7 @@ pub struct State {
 
 /// The effect of time on a context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Due {
+pub(crate) enum Due {
     No,
     /// The context changed to another state.
     Moved,
@@ -51,18 +51,18 @@ pub enum Due {
 
 impl State {
     /// The first state, without timeouts.
-    pub fn new(registers: [u32; REGISTERS]) -> State {
+    pub(crate) fn new(registers: [u32; REGISTERS]) -> State {
         State { registers, hard: NEVER, idle: NEVER, period: 0, hard_then: GONE, idle_then: GONE, state: 0, used: true }
     }
 
     /// Whether a deadline has passed.
     #[inline]
-    pub fn is_over(&self, time: u64) -> bool {
+    pub(crate) fn is_over(&self, time: u64) -> bool {
         time >= self.hard.min(self.idle)
     }
 
     /// Applies the deadlines. The earlier one counts; if they are equal, the hard one.
-    pub fn expire(&mut self, time: u64) -> Due {
+    pub(crate) fn expire(&mut self, time: u64) -> Due {
         if !self.is_over(time) {
             return Due::No;
         }
@@ -86,7 +86,7 @@ const _: () = assert!(size_of::<Entry<2>>() == 64 && size_of::<Entry<5>>() == 12
 
 /// Contexts whose keys have up to 8·K bytes.
 #[derive(Debug)]
-pub struct Table<const K: usize> {
+pub(crate) struct Table<const K: usize> {
     entries: Box<[Entry<K>]>,
     secrets: [u64; 2],
     capacity: usize,
@@ -125,7 +125,7 @@ fn secrets(seed: u64) -> [u64; 2] {
 }
 
 impl<const K: usize> Table<K> {
-    pub fn new(capacity: usize, seed: u64) -> Table<K> {
+    pub(crate) fn new(capacity: usize, seed: u64) -> Table<K> {
         let empty = Entry { key: [0; K], state: State { used: false, ..State::new([0; REGISTERS]) } };
         // At most two thirds full, so that searches are short.
         let places = (capacity + capacity / 2 + 2).next_power_of_two();
@@ -135,22 +135,22 @@ impl<const K: usize> Table<K> {
         Table { entries: entries.into_boxed_slice(), secrets: secrets(seed), capacity, count: 0, walk: 0 }
     }
 
-    pub fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.count
     }
 
-    pub fn capacity(&self) -> usize {
+    pub(crate) fn capacity(&self) -> usize {
         self.capacity
     }
 
-    pub fn places(&self) -> usize {
+    pub(crate) fn places(&self) -> usize {
         self.entries.len()
     }
 
     /// The place where a search for the key begins: products of 128 bits, folded (as in wyhash). Each factor has a
     /// secret. Otherwise a word that makes one factor 0 would give all keys with this word the same place.
     #[inline]
-    pub fn home(&self, key: &Words<K>) -> usize {
+    pub(crate) fn home(&self, key: &Words<K>) -> usize {
         let fold = |a: u64, b: u64| {
             let product = u128::from(a) * u128::from(b);
             product as u64 ^ (product >> 64) as u64
@@ -171,7 +171,7 @@ impl<const K: usize> Table<K> {
     /// Prefetches the lines that a search from this place reads. The second line is the rest of a long entry, or the
     /// next short entry, which many searches reach.
     #[inline]
-    pub fn fetch(&self, home: usize) {
+    pub(crate) fn fetch(&self, home: usize) {
         let entry = std::ptr::from_ref(&self.entries[home]).cast::<u8>();
         fetch(entry);
         fetch(entry.wrapping_add(64));
@@ -179,7 +179,7 @@ impl<const K: usize> Table<K> {
 
     /// The place of a key's context.
     #[inline]
-    pub fn find(&self, key: &Words<K>, home: usize) -> Option<usize> {
+    pub(crate) fn find(&self, key: &Words<K>, home: usize) -> Option<usize> {
         let mut place = home;
         loop {
             let entry = &self.entries[place];
@@ -194,12 +194,12 @@ impl<const K: usize> Table<K> {
     }
 
     #[inline]
-    pub fn state(&mut self, place: usize) -> &mut State {
+    pub(crate) fn state(&mut self, place: usize) -> &mut State {
         &mut self.entries[place].state
     }
 
     /// The context in a place, if it has one.
-    pub fn get(&self, place: usize) -> Option<(&Words<K>, &State)> {
+    pub(crate) fn get(&self, place: usize) -> Option<(&Words<K>, &State)> {
         self.entries.get(place).filter(|entry| entry.state.used).map(|entry| (&entry.key, &entry.state))
     }
 
@@ -208,7 +208,7 @@ impl<const K: usize> Table<K> {
     /// A slice has the contexts whose search begins between `from` and its end. A context may move, but its search
     /// always begins at the same place. Therefore a context that is there from the first slice to the last is in exactly
     /// one slice.
-    pub fn slice(&self, from: usize) -> (Vec<(&Words<K>, &State)>, Option<usize>) {
+    pub(crate) fn slice(&self, from: usize) -> (Vec<(&Words<K>, &State)>, Option<usize>) {
         let places = self.entries.len();
         let from = from.min(places);
         let (mut end, mut seen) = (from, 0);
@@ -231,7 +231,7 @@ impl<const K: usize> Table<K> {
     }
 
     /// Adds a context for a key without one and gives its place; None: the table is full.
-    pub fn insert(&mut self, key: Words<K>, home: usize, state: State) -> Option<usize> {
+    pub(crate) fn insert(&mut self, key: Words<K>, home: usize, state: State) -> Option<usize> {
         if self.count == self.capacity {
             return None;
         }
@@ -245,7 +245,7 @@ impl<const K: usize> Table<K> {
     }
 
     /// Removes the context in a place. Later contexts that a collision pushed back move up.
-    pub fn remove(&mut self, mut place: usize) {
+    pub(crate) fn remove(&mut self, mut place: usize) {
         let mask = self.entries.len() - 1;
         let mut next = self.after(place);
         while self.entries[next].state.used {
@@ -263,7 +263,7 @@ impl<const K: usize> Table<K> {
 
     /// The context that is evicted for a new one: among the first four from the new one's home on, the one with the
     /// lowest or highest first register; the first if several are equal. None if the table is empty.
-    pub fn candidate(&self, home: usize, evict: Evict) -> Option<usize> {
+    pub(crate) fn candidate(&self, home: usize, evict: Evict) -> Option<usize> {
         let places = (0..self.entries.len()).map(|step| (home + step) & (self.entries.len() - 1));
         let used = places.filter(|place| self.entries[*place].state.used).take(CANDIDATES);
         let value = |place: &usize| match evict {
@@ -275,7 +275,7 @@ impl<const K: usize> Table<K> {
 
     /// Walks to the next place with an expired context, over a number of places at most; gives the number that is left,
     /// and the place.
-    pub fn walk(&mut self, places: &mut usize, time: u64) -> Option<usize> {
+    pub(crate) fn walk(&mut self, places: &mut usize, time: u64) -> Option<usize> {
         while *places > 0 {
             let place = self.walk;
             let entry = &self.entries[place];
@@ -289,14 +289,13 @@ impl<const K: usize> Table<K> {
     }
 
     /// Removes all contexts.
-    pub fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.entries.iter_mut().for_each(|entry| entry.state.used = false);
         self.count = 0;
     }
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::{HashMap, HashSet};
 

@@ -21,7 +21,7 @@ fn card(lab: &Lab, design: &str, rules: &str, name: &str) -> Result<Card, BenchE
 }
 
 /// Opens a card with these rules, or gives them to the one that is open: flows and counters begin anew.
-pub fn open_design(
+pub(crate) fn open_design(
     lab: &Lab,
     open: Option<RtlDevice>,
     design: &str,
@@ -39,23 +39,22 @@ pub fn open_design(
 }
 
 /// Opens the usual card with so many rules, or gives them to the one that is open: flows and counters begin anew.
-pub fn open(lab: &Lab, open: Option<RtlDevice>, rules: &Rules, count: usize) -> Result<RtlDevice, BenchError> {
+pub(crate) fn open(lab: &Lab, open: Option<RtlDevice>, rules: &Rules, count: usize) -> Result<RtlDevice, BenchError> {
     open_design(lab, open, "card.toml", &rules.text, &format!("ids-{count}"))
 }
 
 /// Counters of the block by group and name, from the service of the engine.
-pub fn stats(device: &mut RtlDevice) -> Result<Value, BenchError> {
+pub(crate) fn stats(device: &mut RtlDevice) -> Result<Value, BenchError> {
     Ok(device.call(&Ask::Stats.request())?)
 }
 
 /// A counter of the card's own.
-pub fn counter(bench: &'static str, stats: &Value, name: &str) -> Result<u64, BenchError> {
+pub(crate) fn counter(bench: &'static str, stats: &Value, name: &str) -> Result<u64, BenchError> {
     let none = || BenchError::Wrong(bench, format!("the block has no counter {name}"));
     stats["card"][name].as_u64().ok_or_else(none)
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::env;
 

@@ -26,7 +26,7 @@ const ENTRY: usize = 84;
 const BANKS: usize = 2;
 
 /// Measures all cases.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for (count, goal, matcher) in CASES {
         let case = parameters(&[("rules", json!(count))]);
         if !lab.selection.takes(&case) {

@@ -84,7 +84,7 @@ fn traffic(flows: u32, cycles: u64) -> Traffic {
 }
 
 /// Measures all selected cases.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut device = None;
     for flows in FLOWS {
         let case = parameters(&[("flows", json!(flows))]);
@@ -153,7 +153,6 @@ fn measure(device: &mut RtlDevice, flows: u32, case: &BTreeMap<String, Value>) -
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::sync::Arc;
 

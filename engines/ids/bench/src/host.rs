@@ -32,7 +32,7 @@ const CANDIDATES: f64 = 1.1;
 const REASONS: [&str; 8] = ["string", "unchecked", "order", "midstream", "fragment", "headers", "followed", "class"];
 
 /// Measures all selected cases.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let rules = sample(RULES);
     let mut device: Option<RtlDevice> = None;
     for source in SOURCES {

@@ -11,7 +11,7 @@ use penstock_ids_compiler::Filter;
 use crate::library::keys;
 
 /// The file, which the loader of the system finds.
-pub const FILE: &str = "libhs.so.5";
+pub(crate) const FILE: &str = "libhs.so.5";
 
 /// Values of hs_common.h and hs_compile.h.
 const SUCCESS: c_int = 0;
@@ -48,7 +48,7 @@ type Scan = unsafe extern "C" fn(
 type Free = unsafe extern "C" fn(*mut c_void) -> c_int;
 
 /// The keys of a filter as the library searches for them, in whatever case.
-pub struct Hyperscan {
+pub(crate) struct Hyperscan {
     library: Library,
     scan: Scan,
     database: *mut c_void,
@@ -66,7 +66,7 @@ unsafe extern "C" fn count(_: c_uint, _: c_ulonglong, _: c_ulonglong, _: c_uint,
 
 impl Hyperscan {
     /// The keys of these tables. None: the library is not installed, or does not take them.
-    pub fn new(filter: &Filter) -> Option<Self> {
+    pub(crate) fn new(filter: &Filter) -> Option<Self> {
         // SAFETY: the initializers of this library ask for the features of the processor only.
         let library = unsafe { Library::new(FILE) }.ok()?;
         let keys = keys(filter);
@@ -96,7 +96,7 @@ impl Hyperscan {
     }
 
     /// Occurrences, also those that overlap.
-    pub fn count(&self, bytes: &[u8]) -> usize {
+    pub(crate) fn count(&self, bytes: &[u8]) -> usize {
         let mut found = 0_usize;
         let (text, length) = (bytes.as_ptr().cast(), bytes.len() as c_uint);
         let counter = (&raw mut found).cast();

@@ -20,12 +20,12 @@ const DATA: &str = "PENSTOCK_DATA";
 const CAPTURES: [&str; 9] = ["ftp", "http-apt", "http2", "mqtt", "pgsql", "sip", "smb2", "smtp", "tls"];
 
 /// Rules of a number, as text with the ways to meet them.
-pub fn sample(count: usize) -> Rules {
+pub(crate) fn sample(count: usize) -> Rules {
     rules(count, SEEDS[0])
 }
 
 /// The rules in a form in which frames meet them.
-pub fn program(rules: &Rules) -> Result<Arc<Program>, BenchError> {
+pub(crate) fn program(rules: &Rules) -> Result<Arc<Program>, BenchError> {
     let file = RuleFile { name: "sample.rules".into(), text: rules.text.clone() };
     let set = Ruleset::read(&[file], &Options::default()).map_err(|faults| BenchError::Program(Box::new(faults)))?;
     Ok(Arc::new(Program::new(set)))
@@ -33,7 +33,7 @@ pub fn program(rules: &Rules) -> Result<Arc<Program>, BenchError> {
 
 /// Where frames come from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub(crate) enum Source {
     /// Sessions in segments of this many bytes.
     Sessions(usize),
     /// Captures of real programs.
@@ -42,7 +42,7 @@ pub enum Source {
 
 impl Source {
     /// Its name in rows.
-    pub fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         match self {
             Self::Sessions(segment) => format!("sessions, segments of {segment} B"),
             Self::Captures => "captures".to_owned(),
@@ -50,12 +50,17 @@ impl Source {
     }
 
     /// Its frames, in their order; None: there are no captures.
-    pub fn frames(self, rules: &Rules) -> Result<Option<Vec<Frame>>, BenchError> {
+    pub(crate) fn frames(self, rules: &Rules) -> Result<Option<Vec<Frame>>, BenchError> {
         self.some_frames(rules, BYTES, usize::MAX)
     }
 
     /// The same with so many bytes of generated frames, and about so many from the beginning of each capture.
-    pub fn some_frames(self, rules: &Rules, bytes: usize, captured: usize) -> Result<Option<Vec<Frame>>, BenchError> {
+    pub(crate) fn some_frames(
+        self,
+        rules: &Rules,
+        bytes: usize,
+        captured: usize,
+    ) -> Result<Option<Vec<Frame>>, BenchError> {
         let segment = match self {
             Self::Sessions(segment) => segment,
             Self::Captures => return captures(captured),

@@ -28,7 +28,7 @@ const BEYOND: u64 = 2_000;
 const FIGURES: [Option<f64>; 2] = [Some(3_000.0), Some(2_000.0)];
 
 /// Measures all sizes, alone and loaded.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut device = card::open(lab, None, &sample(RULES), RULES)?;
     // Flows of the bench's cases have numbers of their own.
     let mut first = 0;
@@ -82,7 +82,6 @@ fn alone(device: &mut RtlDevice, size: usize, first: u32) -> Result<Vec<u64>, Be
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

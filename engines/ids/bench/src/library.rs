@@ -6,13 +6,13 @@ use penstock_ids_compiler::Filter;
 use penstock_ids_compiler::filter::Entry;
 
 /// What the library is, in rows.
-pub const NAME: &str = "aho-corasick 1.1, DFA";
+pub(crate) const NAME: &str = "aho-corasick 1.1, DFA";
 
 /// The keys of a filter as the library searches for them, in whatever case.
-pub struct Library(AhoCorasick);
+pub(crate) struct Library(AhoCorasick);
 
 /// The keys of a filter.
-pub fn keys(filter: &Filter) -> Vec<Vec<u8>> {
+pub(crate) fn keys(filter: &Filter) -> Vec<Vec<u8>> {
     let key = |entry: &Entry| {
         let window = u64::from(entry.b) << 32 | u64::from(entry.a);
         window.to_le_bytes()[8 - usize::from(entry.length)..].to_vec()
@@ -22,14 +22,14 @@ pub fn keys(filter: &Filter) -> Vec<Vec<u8>> {
 
 impl Library {
     /// The keys of these tables. None: the library does not take them.
-    pub fn new(filter: &Filter) -> Option<Self> {
+    pub(crate) fn new(filter: &Filter) -> Option<Self> {
         let mut builder = AhoCorasick::builder();
         builder.ascii_case_insensitive(true).kind(Some(AhoCorasickKind::DFA));
         builder.build(keys(filter)).ok().map(Self)
     }
 
     /// Occurrences that do not overlap.
-    pub fn count(&self, bytes: &[u8]) -> usize {
+    pub(crate) fn count(&self, bytes: &[u8]) -> usize {
         self.0.find_iter(bytes).count()
     }
 }

@@ -6,16 +6,16 @@ use penstock_bench::wire;
 use penstock_device::{Port, Traffic};
 
 /// Bytes of the headers of Ethernet, IPv4 and TCP.
-pub const HEADERS: usize = 54;
+pub(crate) const HEADERS: usize = 54;
 /// Flows of a port.
-pub const FLOWS: u32 = 100;
+pub(crate) const FLOWS: u32 = 100;
 /// Flags of segments.
-pub const SYN: u8 = 2;
-pub const ACK: u8 = 16;
+pub(crate) const SYN: u8 = 2;
+pub(crate) const ACK: u8 = 16;
 
 /// Sizes of frames without FCS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Sizes {
+pub(crate) enum Sizes {
     /// All the same.
     One(usize),
     /// Twelve frames in turn: seven have 64 bytes, four 576 and one 1,500.
@@ -24,7 +24,7 @@ pub enum Sizes {
 
 impl Sizes {
     /// In rows.
-    pub fn name(self) -> String {
+    pub(crate) fn name(self) -> String {
         match self {
             Self::One(size) => size.to_string(),
             Self::Mix => "mix".to_owned(),
@@ -40,7 +40,7 @@ impl Sizes {
     }
 
     /// The mean.
-    pub fn mean(self) -> f64 {
+    pub(crate) fn mean(self) -> f64 {
         (0..12).map(|number| self.of(number) as f64).sum::<f64>() / 12.0
     }
 }
@@ -52,7 +52,7 @@ fn frame(port: u8, flow: u32, sequence: u32, flags: u8, payload: &[u8]) -> Vec<u
 }
 
 /// A frame of TCP from this address and port.
-pub fn segment(address: u32, port: u16, sequence: u32, flags: u8, payload: &[u8]) -> Vec<u8> {
+pub(crate) fn segment(address: u32, port: u16, sequence: u32, flags: u8, payload: &[u8]) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 8, 0, 0x45, 0];
     frame.extend((40 + payload.len() as u16).to_be_bytes());
     frame.extend([0, 0, 0x40, 0, 64, 6, 0, 0]);
@@ -74,7 +74,7 @@ pub fn segment(address: u32, port: u16, sequence: u32, flags: u8, payload: &[u8]
 
 /// Frames for so many cycles of `ports` ports at line rate. Each port opens its flows, then they take turns. `first` is
 /// the number of the first flow: flows of other numbers are other flows. The payload is random bytes.
-pub fn traffic(ports: u8, sizes: Sizes, first: u32, cycles: u64) -> Traffic {
+pub(crate) fn traffic(ports: u8, sizes: Sizes, first: u32, cycles: u64) -> Traffic {
     let mut random = Random(u64::from(first) + 1);
     let mut traffic = Traffic::default();
     for port in 0..ports {
@@ -100,7 +100,6 @@ pub fn traffic(ports: u8, sizes: Sizes, first: u32, cycles: u64) -> Traffic {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::sync::Arc;
 

@@ -91,7 +91,7 @@ impl Case {
 }
 
 /// Measures all selected cases.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut device = None;
     let mut flows = 0;
     for rules in RULES {

@@ -34,7 +34,7 @@ const PEER: (f64, &str) = (0.83, "published: Suricata, for a thread");
 const GOAL: f64 = 5.0;
 
 /// Measures all cases.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for count in RULES {
         let mut loaded = None;
         for source in SOURCES {

@@ -293,7 +293,7 @@ impl ByteMath {
 
 /// A fault in the value of a keyword.
 #[derive(Debug)]
-pub enum Wrong {
+pub(crate) enum Wrong {
     /// It is wrong.
     Value(String),
     /// It is right and not supported.
@@ -355,7 +355,7 @@ fn plain(count: &str, at: &str, names: &Names) -> Result<Number, Wrong> {
 }
 
 /// The value of `byte_test`: `COUNT,[!]OPERATOR,VALUE,OFFSET[,option…]`.
-pub fn byte_test(text: &str, names: &Names) -> Result<ByteTest, Wrong> {
+pub(crate) fn byte_test(text: &str, names: &Names) -> Result<ByteTest, Wrong> {
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let [count, operator, against, at, rest @ ..] = words.as_slice() else {
         return Err(Wrong::Value("write byte_test:COUNT,OPERATOR,VALUE,OFFSET".to_owned()));
@@ -377,7 +377,7 @@ pub fn byte_test(text: &str, names: &Names) -> Result<ByteTest, Wrong> {
 }
 
 /// The value of `byte_jump`: `COUNT,OFFSET[,option…]`.
-pub fn byte_jump(text: &str, names: &Names) -> Result<ByteJump, Wrong> {
+pub(crate) fn byte_jump(text: &str, names: &Names) -> Result<ByteJump, Wrong> {
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let [count, at, rest @ ..] = words.as_slice() else {
         return Err(Wrong::Value("write byte_jump:COUNT,OFFSET".to_owned()));
@@ -401,7 +401,7 @@ pub fn byte_jump(text: &str, names: &Names) -> Result<ByteJump, Wrong> {
 }
 
 /// The value of `byte_extract`: `COUNT,OFFSET,NAME[,option…]`.
-pub fn byte_extract(text: &str, names: &mut Names) -> Result<ByteExtract, Wrong> {
+pub(crate) fn byte_extract(text: &str, names: &mut Names) -> Result<ByteExtract, Wrong> {
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let [count, at, name, rest @ ..] = words.as_slice() else {
         return Err(Wrong::Value("write byte_extract:COUNT,OFFSET,NAME".to_owned()));
@@ -425,7 +425,7 @@ pub fn byte_extract(text: &str, names: &mut Names) -> Result<ByteExtract, Wrong>
 }
 
 /// The value of `byte_math`: `bytes N, offset N, oper O, rvalue N, result NAME[, option…]`.
-pub fn byte_math(text: &str, names: &mut Names) -> Result<ByteMath, Wrong> {
+pub(crate) fn byte_math(text: &str, names: &mut Names) -> Result<ByteMath, Wrong> {
     let (mut count, mut at, mut operator, mut right, mut result) = (None, None, None, None, None);
     let mut rest = Vec::new();
     for part in text.split(',').map(str::trim) {

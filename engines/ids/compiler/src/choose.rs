@@ -69,7 +69,7 @@ fn all(named: Vec<(u32, Key)>, rest: Vec<(u32, Key)>) -> Vec<Key> {
 /// Keys of a rule about payload or streams, best first: each occurs in every payload or stream that the rule matches.
 /// The part that a rule names with `fast_pattern` comes before all else.
 #[must_use]
-pub fn keys(rule: &Rule) -> Vec<Key> {
+pub(crate) fn keys(rule: &Rule) -> Vec<Key> {
     let named = rule.named.as_ref().filter(|named| named.group.is_none()).and_then(|named| {
         let content = positive(rule.steps.get(named.step)?)?;
         content.bytes.get(named.part.clone())
@@ -108,7 +108,7 @@ fn parts(rule: &Rule) -> Vec<(Field, &[u8], bool)> {
 
 /// Keys of a rule about messages, best first: each occurs in one of the fields that the rule asks about.
 #[must_use]
-pub fn message_keys(rule: &Rule) -> Vec<Key> {
+pub(crate) fn message_keys(rule: &Rule) -> Vec<Key> {
     let parts = parts(rule);
     let of = |wanted: bool| {
         parts.iter().filter(|(.., named)| *named == wanted).flat_map(|(_, bytes, _)| windows(bytes)).collect()
@@ -117,7 +117,7 @@ pub fn message_keys(rule: &Rule) -> Vec<Key> {
 }
 
 /// Fields that may have the key of a rule about messages.
-pub fn message_fields(rule: &Rule) -> impl Iterator<Item = Field> {
+pub(crate) fn message_fields(rule: &Rule) -> impl Iterator<Item = Field> {
     // A body that is no form is a file.
     let with_body = |field| [Some(field), (field == Field::File).then_some(Field::Body)];
     parts(rule).into_iter().flat_map(move |(field, ..)| with_body(field)).flatten()
@@ -136,7 +136,7 @@ pub enum Class {
 
 /// The card's search for a rule about messages.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct OnCard {
+pub(crate) struct OnCard {
     /// One of these keys is looked for, the first one that has a place; none: the guards are enough.
     pub keys: Vec<Key>,
     /// The card also searches for all of these.
@@ -249,7 +249,7 @@ fn http_guards(only_requests: bool) -> Vec<Key> {
 
 /// The card's search for a rule about messages. None: no string announces such a message.
 #[must_use]
-pub fn on_card(rule: &Rule) -> (Class, Option<OnCard>) {
+pub(crate) fn on_card(rule: &Rule) -> (Class, Option<OnCard>) {
     let Some(messages) = &rule.messages else { return (Class::HostOnly, None) };
     let fixed = |keys: &[&[u8]]| keys.iter().filter_map(|key| Key::of(key)).collect::<Vec<_>>();
     let mut best: Option<Best> = None;
@@ -281,7 +281,6 @@ pub fn on_card(rule: &Rule) -> (Class, Option<OnCard>) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::set::{Options, RuleFile, Ruleset};

@@ -3,6 +3,8 @@
 
 use std::collections::BTreeMap;
 
+use crate::faults::ConfigFault;
+
 /// The names, descriptions and priorities that public rule sets share (the Snort manual's table of default classes).
 const CLASSES: [(&str, &str, u8); 42] = [
     ("not-suspicious", "Not Suspicious Traffic", 3),
@@ -50,11 +52,11 @@ const CLASSES: [(&str, &str, u8); 42] = [
 ];
 
 /// Priority of rules without class and priority.
-pub const PRIORITY: u8 = 3;
+pub(crate) const PRIORITY: u8 = 3;
 
 /// Description and priority of a class; a class without a description keeps its name.
 #[must_use]
-pub fn class(name: &str) -> (&str, u8) {
+pub(crate) fn class(name: &str) -> (&str, u8) {
     let known = CLASSES.iter().find(|(known, ..)| *known == name);
     known.map_or((name, PRIORITY), |(_, description, priority)| (description, *priority))
 }
@@ -67,8 +69,8 @@ impl Classes {
     /// Reads a file with a line `config classification: NAME,DESCRIPTION,PRIORITY` for each class.
     ///
     /// # Errors
-    /// A line has another form: a sentence that names it.
-    pub fn read(text: &str) -> Result<Self, String> {
+    /// A line has another form.
+    pub fn read(text: &str) -> Result<Self, ConfigFault> {
         let mut classes = BTreeMap::new();
         for (number, line) in (1..).zip(text.strip_prefix('\u{feff}').unwrap_or(text).lines()) {
             let line = line.trim();
@@ -85,7 +87,7 @@ impl Classes {
                 _ => None,
             };
             let (name, description, priority) = class.ok_or_else(|| {
-                format!("line {number}: `{line}`: write config classification: NAME,DESCRIPTION,PRIORITY")
+                ConfigFault::at(number, format!("`{line}`: write config classification: NAME,DESCRIPTION,PRIORITY"))
             })?;
             classes.insert(name.to_owned(), (description.to_owned(), priority));
         }
@@ -100,7 +102,6 @@ impl Classes {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -113,7 +114,7 @@ mod tests {
         assert_eq!((classes.class("trojan-activity"), classes.class("unknown")), (Some(("Another name", 2)), None));
         for line in ["config classification: a,b", "config reference: a b", "config classification: a,b,0", "x"] {
             let error = Classes::read(&format!("\n{line}\n")).unwrap_err();
-            assert!(error.starts_with("line 2: "), "{error}");
+            assert!(error.to_string().starts_with("line 2: "), "{error}");
         }
     }
 }

@@ -34,7 +34,7 @@ impl FlowBit {
 ///
 /// # Errors
 /// A sentence.
-pub fn flowbits(text: &str) -> Result<Option<FlowBit>, String> {
+pub(crate) fn flowbits(text: &str) -> Result<Option<FlowBit>, String> {
     let (what, names) = text.split_once(',').map_or((text.trim(), ""), |(what, names)| (what.trim(), names.trim()));
     if what == "noalert" {
         return Ok(None);
@@ -84,7 +84,7 @@ impl FlowCount {
 ///
 /// # Errors
 /// A sentence, or something that is not supported.
-pub fn flowint(text: &str) -> Result<FlowCount, Wrong> {
+pub(crate) fn flowint(text: &str) -> Result<FlowCount, Wrong> {
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let (name, operator, value) = match words[..] {
         [name, operator] if !name.is_empty() => (name, operator, ""),
@@ -166,7 +166,7 @@ const EXPIRE: u32 = 30;
 ///
 /// # Errors
 /// A sentence, or something that is not supported.
-pub fn xbits(text: &str) -> Result<HostBit, Wrong> {
+pub(crate) fn xbits(text: &str) -> Result<HostBit, Wrong> {
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let [what, name, track, rest @ ..] = &words[..] else {
         return Err(Wrong::Value("write xbits:set,NAME,track ip_src,expire 60".to_owned()));
@@ -236,7 +236,7 @@ impl StreamSize {
 ///
 /// # Errors
 /// A sentence.
-pub fn stream_size(text: &str) -> Result<StreamSize, String> {
+pub(crate) fn stream_size(text: &str) -> Result<StreamSize, String> {
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let [of, operator, value] = words[..] else { return Err("write stream_size:server,>,100".to_owned()) };
     let of = match of {
@@ -294,7 +294,7 @@ impl FlowSize {
 ///
 /// # Errors
 /// A sentence.
-pub fn flow_size(keyword: &str, text: &str) -> Result<Option<FlowSize>, String> {
+pub(crate) fn flow_size(keyword: &str, text: &str) -> Result<Option<FlowSize>, String> {
     let (of, text) = match keyword {
         "flow.age" => (FlowSizeOf::Age, text),
         "flow.pkts_toserver" => (FlowSizeOf::Packets(StreamOf::Client), text),
@@ -324,7 +324,7 @@ const HOST_EXPIRE: u32 = 300;
 ///
 /// # Errors
 /// A sentence, or something that is not supported.
-pub fn hostbits(text: &str) -> Result<HostBit, Wrong> {
+pub(crate) fn hostbits(text: &str) -> Result<HostBit, Wrong> {
     let words: Vec<&str> = text.split(',').map(str::trim).collect();
     let [what, name, rest @ ..] = &words[..] else {
         return Err(Wrong::Value("write hostbits:set,NAME,src".to_owned()));
@@ -385,7 +385,7 @@ pub struct Threshold {
 ///
 /// # Errors
 /// A sentence, or something that is not supported.
-pub fn threshold(text: &str, filter: bool) -> Result<Threshold, Wrong> {
+pub(crate) fn threshold(text: &str, filter: bool) -> Result<Threshold, Wrong> {
     let mut kind = filter.then_some(ThresholdKind::Filter);
     let (mut track, mut count, mut seconds, mut multiplier, mut backoff) = (None, None, None, None, false);
     for part in text.split(',') {

@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Variables of rule headers, as a user of Suricata has them in suricata.yaml.
 
+use crate::faults::ConfigFault;
+
 /// Way out of a value that cannot be read.
 const ONE_LINE: &str = "write it on one line, as NAME: \"VALUE\"";
 
@@ -11,8 +13,8 @@ const GROUPS: [&str; 2] = ["address-groups", "port-groups"];
 /// in the file is passed over.
 ///
 /// # Errors
-/// An entry of these maps has no value that stands in its line, or there is no entry: a sentence.
-pub fn variables(text: &str) -> Result<Vec<(String, String)>, String> {
+/// An entry of these maps has no value that stands in its line, or there is no entry.
+pub fn variables(text: &str) -> Result<Vec<(String, String)>, ConfigFault> {
     let mut found = Vec::new();
     // Keys that the line stands under, with their indentation.
     let mut path: Vec<(usize, &str)> = Vec::new();
@@ -27,31 +29,29 @@ pub fn variables(text: &str) -> Result<Vec<(String, String)>, String> {
         if let [(0, "vars"), (_, group), (_, key), ..] = path[..]
             && GROUPS.contains(&group)
         {
-            return Err(format!("line {number}: the value of {key} goes on in this line: {ONE_LINE}"));
+            return Err(ConfigFault::at(number, format!("the value of {key} goes on in this line: {ONE_LINE}")));
         }
         let Some((key, value)) = entry.split_once(':') else { continue };
         let (key, value) = (unquoted(key.trim()), value.trim());
         match path[..] {
             [(0, "vars"), (_, group)] if GROUPS.contains(&group) => {
-                let value =
-                    scalar(value).map_err(|why| format!("line {number}: the value of {key} {why}: {ONE_LINE}"))?;
+                let wrong = |why| ConfigFault::at(number, format!("the value of {key} {why}: {ONE_LINE}"));
+                let value = scalar(value).map_err(wrong)?;
                 found.push((key.to_owned(), value.to_owned()));
             }
             [(0, "vars")] if GROUPS.contains(&key) && !value.is_empty() => {
-                return Err(format!("line {number}: write each variable of {key} on a line of its own below"));
+                let message = format!("write each variable of {key} on a line of its own below");
+                return Err(ConfigFault::at(number, message));
             }
             [] if key == "vars" && !value.is_empty() => {
-                return Err(format!("line {number}: write address-groups and port-groups on lines of their own below"));
+                let message = "write address-groups and port-groups on lines of their own below";
+                return Err(ConfigFault::at(number, message));
             }
             _ => {}
         }
         path.push((indentation, key));
     }
-    if found.is_empty() {
-        Err("there are no variables under vars, address-groups or port-groups".to_owned())
-    } else {
-        Ok(found)
-    }
+    if found.is_empty() { Err(ConfigFault::NoVariables) } else { Ok(found) }
 }
 
 /// A line up to a `#` that begins a comment: outside of quotes, at the beginning or behind a space.
@@ -102,7 +102,6 @@ fn unquoted(text: &str) -> &str {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 
@@ -137,11 +136,11 @@ mod tests {
             (" 80\n      81", "line 4: the value of A goes on in this line"),
         ] {
             let error = variables(&format!("vars:\n  port-groups:\n    A:{value}\n")).unwrap_err();
-            assert_eq!(error, format!("{why}: {ONE_LINE}"));
+            assert_eq!(error.to_string(), format!("{why}: {ONE_LINE}"));
         }
         for text in ["vars: {address-groups: {A: any}}\n", "vars:\n  address-groups: {A: any}\n"] {
-            assert!(variables(text).unwrap_err().contains("own below"), "{text}");
+            assert!(variables(text).unwrap_err().to_string().contains("own below"), "{text}");
         }
-        assert!(variables("a: b\n").unwrap_err().contains("no variables"));
+        assert_eq!(variables("a: b\n").unwrap_err(), ConfigFault::NoVariables);
     }
 }

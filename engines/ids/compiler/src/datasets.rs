@@ -22,7 +22,7 @@ const ENTRY: usize = 64;
 
 /// The kind of the values of a set.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub(crate) enum Kind {
     /// Bytes; in files in base64.
     Text,
     /// This number of bytes; in files in hexadecimal.
@@ -520,7 +520,6 @@ fn fill(store: &mut Store, path: &Path, must: bool, kind: Kind, rated: bool) -> 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

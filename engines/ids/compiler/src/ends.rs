@@ -169,7 +169,7 @@ impl Set for Ranges {
 
 /// Why the ends of a header cannot be read: a sentence.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum EndFault {
+pub(crate) enum EndFault {
     /// The header is wrong.
     Header(String),
     /// A variable is: all rules that use it are of no use until it is right.
@@ -254,7 +254,7 @@ fn read<S: Set>(text: &str, variables: &Variables, depth: usize) -> Result<S, En
 ///
 /// # Errors
 /// They are wrong, or a variable is.
-pub fn addresses(text: &str, variables: &Variables) -> Result<Addresses, EndFault> {
+pub(crate) fn addresses(text: &str, variables: &Variables) -> Result<Addresses, EndFault> {
     read(text, variables, DEPTH)
 }
 
@@ -262,12 +262,11 @@ pub fn addresses(text: &str, variables: &Variables) -> Result<Addresses, EndFaul
 ///
 /// # Errors
 /// They are wrong, or a variable is.
-pub fn ports(text: &str, variables: &Variables) -> Result<Ranges, EndFault> {
+pub(crate) fn ports(text: &str, variables: &Variables) -> Result<Ranges, EndFault> {
     read(text, variables, DEPTH)
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -22,6 +22,29 @@ impl fmt::Display for Fault {
     }
 }
 
+/// Something wrong with a file that stands beside rules.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigFault {
+    /// A line has another form.
+    #[error("line {line}: {message}")]
+    Line {
+        /// The line, from 1.
+        line: usize,
+        /// The fault, and the way out.
+        message: String,
+    },
+    /// A file that should have variables has none.
+    #[error("there are no variables under vars, address-groups or port-groups")]
+    NoVariables,
+}
+
+impl ConfigFault {
+    /// A fault of a line.
+    pub(crate) fn at(line: usize, message: impl Into<String>) -> Self {
+        Self::Line { line, message: message.into() }
+    }
+}
+
 /// All that is wrong with a set of rules.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults(pub Vec<Fault>);

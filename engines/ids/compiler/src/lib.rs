@@ -41,7 +41,7 @@ pub use classes::Classes;
 pub use datasets::{Dataset, DatasetUse};
 pub use ends::{Addresses, Variables};
 pub use explain::{Cost, class_name, key_text};
-pub use faults::{Fault, Faults};
+pub use faults::{ConfigFault, Fault, Faults};
 pub use filter::Filter;
 pub use program::{Found, Program, tell};
 pub use ranges::Ranges;

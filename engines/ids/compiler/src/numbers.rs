@@ -9,7 +9,7 @@ use crate::rule::{FlagTest, Within};
 ///
 /// # Errors
 /// A sentence.
-pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
+pub(crate) fn number<T: FromStr>(text: &str) -> Result<T, String> {
     text.trim().parse().map_err(|_| format!("`{text}` is no number, or is out of range"))
 }
 
@@ -18,7 +18,7 @@ pub fn number<T: FromStr>(text: &str) -> Result<T, String> {
 ///
 /// # Errors
 /// A sentence.
-pub fn within(text: &str, most: u32) -> Result<Within, String> {
+pub(crate) fn within(text: &str, most: u32) -> Result<Within, String> {
     let (not, text) = text.trim().strip_prefix('!').map_or((false, text.trim()), |rest| (true, rest.trim()));
     // Only a plain number has it: `=>5` may stand for either of two ranges.
     let plain = text.strip_prefix('=').map(str::trim_start);
@@ -92,7 +92,7 @@ pub(crate) fn tested(text: &str) -> (FlagTest, &str) {
 ///
 /// # Errors
 /// A sentence.
-pub fn flags(text: &str) -> Result<(FlagTest, u8, u8), String> {
+pub(crate) fn flags(text: &str) -> Result<(FlagTest, u8, u8), String> {
     let (flags, ignored) = text.split_once(',').map_or((text, ""), |(flags, ignored)| (flags.trim(), ignored.trim()));
     let (test, flags) = tested(flags);
     if flags.is_empty() {
@@ -102,7 +102,6 @@ pub fn flags(text: &str) -> Result<(FlagTest, u8, u8), String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

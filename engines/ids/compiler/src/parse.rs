@@ -28,7 +28,7 @@ use crate::transforms::Transform;
 
 /// Why a rule is not loaded.
 #[derive(Debug, PartialEq, Eq)]
-pub enum Refusal {
+pub(crate) enum Refusal {
     /// It is wrong: a sentence.
     Wrong(String),
     /// It uses this keyword, which the engine does not support; and a sentence.
@@ -183,7 +183,7 @@ struct Buffer {
 ///
 /// # Errors
 /// The rule is wrong or uses what is not supported.
-pub fn rule(
+pub(crate) fn rule(
     text: &str,
     options: &set::Options,
     (folder, datasets): (&Path, &mut Datasets),

@@ -304,7 +304,6 @@ fn events(rule: &Rule) -> impl Iterator<Item = PacketEvent> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::set::{Options, RuleFile};
@@ -353,7 +352,7 @@ mod tests {
         let key = |at: usize| match &program.found[at] {
             Found::Key(key, id) => (String::from_utf8(key.bytes().to_vec()).unwrap(), *id),
             Found::Always(why) => ((*why).to_owned(), u16::MAX),
-            Found::Guards(_) => unreachable!(),
+            Found::Guards(_) => panic!("no rule here has only guards"),
         };
         assert_eq!((key(0), key(1)), (("xq7zwv".into(), 0), ("xq7zwv".into(), 0)));
         assert_eq!(program.by_key, [vec![0, 1], vec![4]]);

@@ -145,7 +145,6 @@ fn is_storing((keyword, _): &(&str, Option<&str>)) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use penstock_app::{Field, Protocol};

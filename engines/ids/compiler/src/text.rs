@@ -4,7 +4,7 @@
 /// The rules of a file: line where each begins, and its text on one line. A line that ends in a backslash goes on;
 /// lines that begin with `#` are comments. The mark that some editors put before UTF-8 is no part of the first line.
 #[must_use]
-pub fn rules(text: &str) -> Vec<(usize, String)> {
+pub(crate) fn rules(text: &str) -> Vec<(usize, String)> {
     let (mut all, mut rule, mut begin) = (Vec::new(), String::new(), 0);
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     for (number, line) in text.lines().enumerate() {
@@ -34,7 +34,7 @@ pub fn rules(text: &str) -> Vec<(usize, String)> {
 
 /// A rule, split: the words of its header, and its options as keyword and value.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Split<'a> {
+pub(crate) struct Split<'a> {
     /// Action, protocol, addresses, ports, direction, addresses, ports.
     pub header: [&'a str; 7],
     /// Options in their order.
@@ -45,7 +45,7 @@ pub struct Split<'a> {
 ///
 /// # Errors
 /// A sentence.
-pub fn split(rule: &str) -> Result<Split<'_>, String> {
+pub(crate) fn split(rule: &str) -> Result<Split<'_>, String> {
     let open =
         rule.find('(').ok_or("the rule has no options: write ACTION PROTOCOL ADDRESS PORT -> ADDRESS PORT (…)")?;
     let words = words(&rule[..open]);
@@ -110,7 +110,7 @@ fn option_end(text: &str) -> Result<usize, String> {
 ///
 /// # Errors
 /// A sentence.
-pub fn quoted(value: &str) -> Result<(bool, &str), String> {
+pub(crate) fn quoted(value: &str) -> Result<(bool, &str), String> {
     let (negated, rest) = value.strip_prefix('!').map_or((false, value), |rest| (true, rest.trim_start()));
     let inner = rest.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')).filter(|inner| !ends_escaped(inner));
     inner.map(|inner| (negated, inner)).ok_or_else(|| format!("`{value}` is not in quotes"))
@@ -123,7 +123,7 @@ fn ends_escaped(text: &str) -> bool {
 
 /// A text without its escapes.
 #[must_use]
-pub fn unescaped(text: &str) -> String {
+pub(crate) fn unescaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     let mut escaped = false;
     for letter in text.chars() {
@@ -139,7 +139,7 @@ pub fn unescaped(text: &str) -> String {
 ///
 /// # Errors
 /// A sentence.
-pub fn bytes(text: &str) -> Result<Vec<u8>, String> {
+pub(crate) fn bytes(text: &str) -> Result<Vec<u8>, String> {
     let mut out = Vec::new();
     let mut rest = text.as_bytes();
     while let Some((first, behind)) = rest.split_first() {
@@ -176,7 +176,6 @@ pub fn bytes(text: &str) -> Result<Vec<u8>, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -6,6 +6,7 @@ use std::net::IpAddr;
 use crate::byte_ops::Wrong;
 use crate::conditions::{self, Threshold};
 use crate::ends::{self, Addresses, EndFault, Variables};
+use crate::faults::ConfigFault;
 use crate::numbers::number;
 use crate::rule::Rule;
 
@@ -69,12 +70,12 @@ impl Tuning {
     /// N, type …`, for which `event_filter` is another name.
     ///
     /// # Errors
-    /// A line has another form: a sentence that names it.
-    pub fn read(text: &str, variables: &Variables) -> Result<Self, String> {
+    /// A line has another form.
+    pub fn read(text: &str, variables: &Variables) -> Result<Self, ConfigFault> {
         let mut all = Vec::new();
         for (at, line) in crate::text::rules(text) {
             let read = Line::read(at, &line, variables).map_err(|wrong| match wrong {
-                Wrong::Value(message) | Wrong::Unsupported(message) => format!("line {at}: {message}"),
+                Wrong::Value(message) | Wrong::Unsupported(message) => ConfigFault::at(at, message),
             });
             all.push(read?);
         }
@@ -159,7 +160,6 @@ impl Line {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::rule::{ThresholdKind, Track};
@@ -216,7 +216,7 @@ mod tests {
             ("threshold gen_id 1, sig_id 4, type limit", "write type limit"),
             ("limit gen_id 1, sig_id 4", "`limit` is none of"),
         ] {
-            let error = Tuning::read(&format!("\n{line}\n"), &Variables::default()).unwrap_err();
+            let error = Tuning::read(&format!("\n{line}\n"), &Variables::default()).unwrap_err().to_string();
             assert!(error.starts_with("line 2: ") && error.contains(words), "{error}");
         }
     }

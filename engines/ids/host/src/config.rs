@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 
 use penstock_engine::{EngineError, files};
-use penstock_ids_compiler::{Classes, Tuning, Variables, config};
+use penstock_ids_compiler::{Classes, ConfigFault, Tuning, Variables, config};
 
 use crate::error::IdsError;
 use crate::image::RULES;
@@ -21,8 +21,8 @@ pub struct ConfigFiles {
 }
 
 /// Adds the name of a file to what is wrong with it.
-fn named<T>(path: &Path, result: Result<T, String>) -> Result<T, EngineError> {
-    Ok(result.map_err(|message| IdsError::Config { path: path.to_owned(), why: message })?)
+fn named<T>(path: &Path, result: Result<T, ConfigFault>) -> Result<T, EngineError> {
+    Ok(result.map_err(|fault| IdsError::Config { path: path.to_owned(), why: fault.to_string() })?)
 }
 
 impl ConfigFiles {

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use penstock_engine::{EngineError, Fault, Part, Section, TableNames, only_file};
+use penstock_engine::{EngineError, Fault, FilesError, Part, Section, TableNames, only_file};
 use penstock_ids::{AlertFields, Bounds, Reports};
 use penstock_ids_compiler::{Classes, Tuning, Variables};
 use penstock_streams::{Policy, Systems, Tunnels};
@@ -139,12 +139,15 @@ impl Part for Settings {
         (self.buckets != 0).then(|| Fault { span: self.flows_at.clone(), message })
     }
 
-    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, FilesError> {
         let mut settings = self.clone();
         match name {
             "rules" => settings.given = Some(files),
             "eve" => settings.eve = Some(only_file(name, files)?),
-            _ => return Err(format!("there is no table `{name}`: the ids engine has rules and eve")),
+            _ => {
+                let text = format!("there is no table `{name}`: the ids engine has rules and eve");
+                return Err(FilesError::NoTable(text));
+            }
         }
         Ok(Arc::new(settings))
     }

@@ -887,7 +887,6 @@ fn flush(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_ids_compiler::{Options, RuleFile, Ruleset};
 

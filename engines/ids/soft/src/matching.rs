@@ -484,7 +484,6 @@ impl Bytes<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_ids_compiler::{Options, RuleFile, Ruleset};
 

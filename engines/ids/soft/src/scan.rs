@@ -274,7 +274,6 @@ fn each<const GRAM: usize, const STRIDE: usize>(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_ids_compiler::rule::Key;
 

@@ -12,13 +12,13 @@ use serde_json::{Value, json};
 use crate::load;
 
 /// Stages of the paper's pipeline.
-pub const STAGES: u8 = 5;
+pub(crate) const STAGES: u8 = 5;
 /// Most tenants of a card: 0 is the system.
-pub const TENANTS: u16 = 63;
+pub(crate) const TENANTS: u16 = 63;
 
 /// A program of the tenants.
 #[derive(Debug, Clone, Copy)]
-pub struct Program {
+pub(crate) struct Program {
     /// Its file in engines/rmt/programs, without the ending.
     pub name: &'static str,
     /// A declaration in it and what stands in its place, so that the tables of all tenants fit: its `size` is reserved.
@@ -32,7 +32,7 @@ pub struct Program {
 }
 
 /// Longest prefixes and next hops, IPv4's checksum.
-pub const ROUTER: Program = Program {
+pub(crate) const ROUTER: Program = Program {
     name: "router",
     smaller: ("size = 256;", "size = 16;"),
     entries: load::routes,
@@ -40,7 +40,7 @@ pub const ROUTER: Program = Program {
     stateful: false,
 };
 /// Ternary and range keys, and classes by prefixes.
-pub const ACL: Program = Program {
+pub(crate) const ACL: Program = Program {
     name: "acl",
     smaller: ("size = 32;", "size = 16;"),
     entries: load::lines,
@@ -48,7 +48,7 @@ pub const ACL: Program = Program {
     stateful: false,
 };
 /// Each frame gets the next number of its chain from a register.
-pub const NETCHAIN: Program = Program {
+pub(crate) const NETCHAIN: Program = Program {
     name: "netchain",
     smaller: ("size = 64;", "size = 16;"),
     entries: load::chains,
@@ -57,7 +57,7 @@ pub const NETCHAIN: Program = Program {
 };
 
 /// Opens a card with `tenants` tenants that run `program`, tenant n on VLAN id n.
-pub fn open(lab: &Lab, stages: u8, program: Program, tenants: u16) -> Result<RtlDevice, BenchError> {
+pub(crate) fn open(lab: &Lab, stages: u8, program: Program, tenants: u16) -> Result<RtlDevice, BenchError> {
     let folder = lab.root.join("build/bench");
     let name = format!("rmt-{}-{stages}-{tenants}", program.name);
     let entries: serde_json::Map<_, _> = (1..=tenants).map(|n| (format!("t{n}"), json!((program.entries)()))).collect();
@@ -69,14 +69,14 @@ pub fn open(lab: &Lab, stages: u8, program: Program, tenants: u16) -> Result<Rtl
 }
 
 /// A card of the same ports and unit without the block.
-pub fn open_without_block(lab: &Lab) -> Result<RtlDevice, BenchError> {
+pub(crate) fn open_without_block(lab: &Lab) -> Result<RtlDevice, BenchError> {
     let text = format!("[card]\nname = \"no-rmt\"\nports = {PORTS}\n\n{}", unit(lab.root));
     let path = write(&lab.root.join("build/bench"), "no-rmt.toml", &text)?;
     lab.rtl(&Card::read(lab.root, &path, Override::default())?)
 }
 
 /// The text of a program.
-pub fn source(root: &Root, program: Program) -> Result<String, BenchError> {
+pub(crate) fn source(root: &Root, program: Program) -> Result<String, BenchError> {
     let path = root.join("engines/rmt/programs").join(format!("{}.p4", program.name));
     let text = files::read(&path, "it is one of the engine's programs")?;
     let (from, to) = program.smaller;

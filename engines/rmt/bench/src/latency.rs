@@ -20,7 +20,7 @@ const SIZES: [(usize, f64); 2] = [(64, 106.0), (1500, 129.0)];
 const PIPELINES: [(u8, f64); 2] = [(STAGES, 80.0), (12, 140.0)];
 
 /// Measures all pipelines.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut without = card::open_without_block(lab)?;
     for (stages, goal) in PIPELINES {
         let mut with = card::open(lab, stages, ROUTER, 1)?;

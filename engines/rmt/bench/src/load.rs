@@ -18,7 +18,7 @@ const TAG: usize = 4;
 const ADDRESSES: usize = 12;
 
 /// Frames of both ports, those of a port in turn from each tenant.
-pub fn traffic(program: Program, ports: u8, tenants: u16, size: usize) -> Traffic {
+pub(crate) fn traffic(program: Program, ports: u8, tenants: u16, size: usize) -> Traffic {
     let mut traffic = Traffic::default();
     for port in 0..ports {
         for number in 0..FRAMES {
@@ -30,7 +30,7 @@ pub fn traffic(program: Program, ports: u8, tenants: u16, size: usize) -> Traffi
 }
 
 /// The router's: 10.n.0.0/16 leaves at port n % 2.
-pub fn routes() -> Vec<Value> {
+pub(crate) fn routes() -> Vec<Value> {
     let route = |n: u32| {
         let key = json!({"hdr.ipv4.dst": format!("10.{n}.0.0/16")});
         json!({"table": "routes", "match": key, "action": "route", "params": {"next_hop": 1 + n % PORTS}})
@@ -43,7 +43,7 @@ pub fn routes() -> Vec<Value> {
 }
 
 /// The access list's: two lines, of which one is met, and a class.
-pub fn lines() -> Vec<Value> {
+pub(crate) fn lines() -> Vec<Value> {
     vec![
         json!({"table": "lines", "match": {"hdr.ipv4.src": "10.0.0.0&&&255.0.0.0"}, "priority": 20, "action": "deny"}),
         json!({"table": "lines", "match": {"hdr.ipv4.protocol": 17}, "priority": 10, "action": "permit"}),
@@ -53,7 +53,7 @@ pub fn lines() -> Vec<Value> {
 }
 
 /// The sequencer's: requests of chain n leave at port n % 2.
-pub fn chains() -> Vec<Value> {
+pub(crate) fn chains() -> Vec<Value> {
     let chain = |n: u32| {
         let params = json!({"index": n, "port": n % PORTS});
         json!({"table": "chains", "match": {"hdr.chain.id": n}, "action": "sequence", "params": params})
@@ -73,13 +73,13 @@ fn tag(frame: &mut Vec<u8>, vlan: u16) {
 }
 
 /// UDP over IPv4 to an address of 10.n.0.0/16.
-pub fn ipv4(port: u8, vlan: u16, number: u32, size: usize) -> Vec<u8> {
+pub(crate) fn ipv4(port: u8, vlan: u16, number: u32, size: usize) -> Vec<u8> {
     let destination = 0x0A00_0000 | u32::from(entry(port, number)) << 16 | number & 0xFFFF;
     udp(destination, vlan, number, size)
 }
 
 /// UDP over IPv4 to an address.
-pub fn udp(destination: u32, vlan: u16, number: u32, size: usize) -> Vec<u8> {
+pub(crate) fn udp(destination: u32, vlan: u16, number: u32, size: usize) -> Vec<u8> {
     let flow = Flow { tcp: false, source: CLEAN, destination, source_port: 1024, destination_port: 53 };
     let mut frame = Vec::new();
     flow.write(&mut frame, size - TAG, number.into());
@@ -88,7 +88,7 @@ pub fn udp(destination: u32, vlan: u16, number: u32, size: usize) -> Vec<u8> {
 }
 
 /// A request of the sequencer.
-pub fn request(port: u8, vlan: u16, number: u32, size: usize) -> Vec<u8> {
+pub(crate) fn request(port: u8, vlan: u16, number: u32, size: usize) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 0, 2, 2, 0, 0, 0, 0, 1, 0x12, 0x35, 0, entry(port, number)];
     frame.resize(size - TAG, 0);
     tag(&mut frame, vlan);

@@ -75,7 +75,7 @@ impl Case {
 }
 
 /// Measures all selected cases.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut open: Option<(Program, u16, RtlDevice)> = None;
     for case in CASES.into_iter().filter(|case| lab.selection.takes(&case.parameters())) {
         let mut device = match open.take() {

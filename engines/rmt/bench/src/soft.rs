@@ -44,7 +44,7 @@ const CASES: [Case; 3] = [
 ];
 
 /// Measures all cases.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for case in CASES {
         let mpps = measure(lab.root, &case)?;
         let parameters = parameters(&[

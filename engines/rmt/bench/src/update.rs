@@ -28,7 +28,7 @@ const ENTRIES: u32 = 8;
 const WINDOW: u64 = 40_000;
 
 /// Measures a swap and changes of entries.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut device = card::open(lab, STAGES, ROUTER, TENANTS)?;
     let swap = Ask::Swap {
         tenant: Some("t1".into()),

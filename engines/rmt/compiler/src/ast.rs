@@ -5,14 +5,14 @@ use crate::source::Span;
 
 /// A name and where it stands.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Name {
+pub(crate) struct Name {
     pub text: String,
     pub span: Span,
 }
 
 /// An annotation: `@name("x")`.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Annotation {
+pub(crate) struct Annotation {
     pub name: String,
     /// What stands between its parentheses, tokens with no space between them.
     pub value: String,
@@ -23,13 +23,13 @@ pub struct Annotation {
 
 /// A type as written.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Type {
+pub(crate) struct Type {
     pub kind: TypeKind,
     pub span: Span,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum TypeKind {
+pub(crate) enum TypeKind {
     Bool,
     Error,
     MatchKind,
@@ -51,13 +51,13 @@ pub enum TypeKind {
 
 /// An expression, a keyset of `select`, or the default of one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Expr {
+pub(crate) struct Expr {
     pub kind: ExprKind,
     pub span: Span,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum ExprKind {
+pub(crate) enum ExprKind {
     Number(String),
     Bool(bool),
     Text(String),
@@ -88,7 +88,7 @@ pub enum ExprKind {
 
 /// A call, or an instance without a name.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Call {
+pub(crate) struct Call {
     pub callee: Expr,
     pub types: Vec<Type>,
     pub args: Vec<Arg>,
@@ -96,13 +96,13 @@ pub struct Call {
 
 /// An argument; `_` is [`ExprKind::Any`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Arg {
+pub(crate) struct Arg {
     pub name: Option<Name>,
     pub value: Expr,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Direction {
+pub(crate) enum Direction {
     None,
     In,
     Out,
@@ -110,7 +110,7 @@ pub enum Direction {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Param {
+pub(crate) struct Param {
     pub annotations: Vec<Annotation>,
     pub direction: Direction,
     pub ty: Type,
@@ -120,7 +120,7 @@ pub struct Param {
 
 /// A field of a header or struct.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Field {
+pub(crate) struct Field {
     pub annotations: Vec<Annotation>,
     pub ty: Type,
     pub name: Name,
@@ -128,13 +128,13 @@ pub struct Field {
 
 /// A statement.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Stmt {
+pub(crate) struct Stmt {
     pub kind: StmtKind,
     pub span: Span,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum StmtKind {
+pub(crate) enum StmtKind {
     /// Place, operator in front of `=` (or none), value.
     Assign(Expr, Option<String>, Expr),
     Call(Expr),
@@ -155,7 +155,7 @@ pub enum StmtKind {
 
 /// A loop with a condition.
 #[derive(Debug, Clone, PartialEq)]
-pub struct For {
+pub(crate) struct For {
     pub init: Vec<Stmt>,
     /// None: the loop ends by `break` alone.
     pub condition: Option<Expr>,
@@ -165,7 +165,7 @@ pub struct For {
 
 /// A case of `switch`: without a block it falls to the next one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Case {
+pub(crate) struct Case {
     /// [`ExprKind::Any`]: `default`.
     pub label: Expr,
     pub block: Option<Vec<Stmt>>,
@@ -173,7 +173,7 @@ pub struct Case {
 
 /// A declaration.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Decl {
+pub(crate) struct Decl {
     pub annotations: Vec<Annotation>,
     pub name: Name,
     pub kind: DeclKind,
@@ -182,7 +182,7 @@ pub struct Decl {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum DeclKind {
+pub(crate) enum DeclKind {
     Const(Type, Expr),
     Var(Type, Option<Expr>),
     Typedef(Type),
@@ -207,7 +207,7 @@ pub enum DeclKind {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct ParserDecl {
+pub(crate) struct ParserDecl {
     pub types: Vec<Name>,
     pub params: Vec<Param>,
     pub constructor: Vec<Param>,
@@ -217,7 +217,7 @@ pub struct ParserDecl {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct ControlDecl {
+pub(crate) struct ControlDecl {
     pub types: Vec<Name>,
     pub params: Vec<Param>,
     pub constructor: Vec<Param>,
@@ -228,7 +228,7 @@ pub struct ControlDecl {
 
 /// A function, an extern function or method (without a body), or the constructor of an extern (without a type).
 #[derive(Debug, Clone, PartialEq)]
-pub struct Function {
+pub(crate) struct Function {
     pub result: Option<Type>,
     pub types: Vec<Name>,
     pub params: Vec<Param>,
@@ -236,7 +236,7 @@ pub struct Function {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct State {
+pub(crate) struct State {
     pub annotations: Vec<Annotation>,
     pub name: Name,
     pub body: Vec<Stmt>,
@@ -245,21 +245,21 @@ pub struct State {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum Transition {
+pub(crate) enum Transition {
     To(Name),
     Select { keys: Vec<Expr>, rows: Vec<Row>, span: Span },
 }
 
 /// A row of `select`; several keysets are an [`ExprKind::List`].
 #[derive(Debug, Clone, PartialEq)]
-pub struct Row {
+pub(crate) struct Row {
     pub keys: Expr,
     pub next: Name,
 }
 
 /// A property of a table.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Property {
+pub(crate) struct Property {
     pub annotations: Vec<Annotation>,
     pub constant: bool,
     pub name: Name,
@@ -267,7 +267,7 @@ pub struct Property {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub enum PropertyValue {
+pub(crate) enum PropertyValue {
     Keys(Vec<Key>),
     Actions(Vec<(Vec<Annotation>, Expr)>),
     Entries(Vec<Entry>),
@@ -275,14 +275,14 @@ pub enum PropertyValue {
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Key {
+pub(crate) struct Key {
     pub annotations: Vec<Annotation>,
     pub value: Expr,
     pub kind: Name,
 }
 
 #[derive(Debug, Clone, PartialEq)]
-pub struct Entry {
+pub(crate) struct Entry {
     pub annotations: Vec<Annotation>,
     pub priority: Option<Expr>,
     pub keys: Expr,

@@ -33,7 +33,7 @@ use place::{arranged, place};
 use schedule::Stage;
 use steps::{Item, Literal, Steps};
 use tables::param_piece;
-pub use tables::{ActionCode, Kind, Line, ParamPlace, TableCode};
+pub use tables::{ActionCode, EntryError, Kind, Line, ParamPlace, TableCode};
 use units::{CountDraft, Draft, Drafts, RegisterDraft, Source, Units, lacks_copies};
 use uses::Uses;
 use vector::{Layout, Vector, too_much};

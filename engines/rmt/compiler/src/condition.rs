@@ -12,7 +12,7 @@ const LEVELS: [&[&str]; 6] = [&["||"], &["&&"], &["==", "!="], &["<", "<=", ">",
 const DEPTH: usize = 100;
 
 /// Whether a condition is not 0. As in C, a name that is not a macro is 0. `span` is the directive's.
-pub fn holds(span: Span, tokens: &[Token]) -> Check<bool> {
+pub(crate) fn holds(span: Span, tokens: &[Token]) -> Check<bool> {
     let mut reader = Reader { span, tokens, at: 0, depth: 0 };
     let value = reader.level(0)?;
     match tokens.get(reader.at) {

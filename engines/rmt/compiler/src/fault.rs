@@ -23,7 +23,7 @@ pub struct Fault {
 }
 
 /// A value, or the fault that prevents it.
-pub type Check<T> = Result<T, Box<Fault>>;
+pub(crate) type Check<T> = Result<T, Box<Fault>>;
 
 impl Fault {
     /// A fault at a place.

@@ -35,7 +35,7 @@ use crate::source::{Sources, Span};
 use crate::types::Type;
 use value::{Place, Value};
 
-pub use program::lower;
+pub(crate) use program::lower;
 
 /// Calls in calls: more are a circle.
 const DEPTH: usize = 64;

@@ -62,7 +62,7 @@ const DEPTH: usize = 100;
 const OPERATORS: usize = 250;
 
 /// Parses a program.
-pub fn parse(tokens: &[Token]) -> Check<Vec<Decl>> {
+pub(crate) fn parse(tokens: &[Token]) -> Check<Vec<Decl>> {
     let mut parser = Parser { tokens, at: 0, types: HashSet::new(), depth: 0, expression: false, operators: 0 };
     let mut decls = Vec::new();
     while parser.peek().kind != Kind::End {

@@ -35,7 +35,7 @@ struct Macro {
 
 /// Which files `#include` may name beside the library's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Includes {
+pub(crate) enum Includes {
     /// Those of this computer.
     Files,
     /// None: the text came from another machine, and its sender may not read this computer's files.
@@ -52,7 +52,7 @@ fn read(path: &Path) -> io::Result<String> {
 }
 
 /// The preprocessor.
-pub struct Preprocessor<'a> {
+pub(crate) struct Preprocessor<'a> {
     sources: &'a mut Sources,
     includes: Includes,
     macros: HashMap<String, Macro>,
@@ -79,7 +79,7 @@ struct Branch {
 
 impl<'a> Preprocessor<'a> {
     /// Reads the first file of `sources` and all that it includes. Gives the tokens of the program.
-    pub fn run(sources: &'a mut Sources, includes: Includes) -> Check<Vec<Token>> {
+    pub(crate) fn run(sources: &'a mut Sources, includes: Includes) -> Check<Vec<Token>> {
         let (macros, out, open) = (HashMap::new(), Vec::new(), Vec::new());
         let mut this = Self { sources, includes, macros, out, open, depth: 0, made: 0 };
         this.file(0)?;

@@ -14,7 +14,7 @@ use crate::source::{Sources, Span};
 #[logos(skip(r"//[^\n]*", allow_greedy = true))]
 #[logos(skip r"/\*([^*]|\*+[^*/])*\*+/")]
 #[logos(skip r"\\\r?\n")]
-pub enum Kind {
+pub(crate) enum Kind {
     /// A name or keyword.
     #[regex(r"[A-Za-z_][A-Za-z0-9_]*")]
     Word,
@@ -39,7 +39,7 @@ pub enum Kind {
 
 /// A token.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Token {
+pub(crate) struct Token {
     /// What it is.
     pub kind: Kind,
     /// Its text. For a token that a macro made, this is not the text at `span`.
@@ -49,7 +49,7 @@ pub struct Token {
 }
 
 /// Splits a file.
-pub fn tokens(sources: &Sources, file: u32) -> Check<Vec<Token>> {
+pub(crate) fn tokens(sources: &Sources, file: u32) -> Check<Vec<Token>> {
     let Some(source) = sources.files.get(file as usize) else { return Ok(Vec::new()) };
     let at = |offset: usize| u32::try_from(offset).unwrap_or(u32::MAX);
     let mut found = Vec::new();

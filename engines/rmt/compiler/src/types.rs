@@ -8,7 +8,7 @@ use crate::ir::MAX_BITS;
 
 /// A type.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Type {
+pub(crate) enum Type {
     Void,
     Bool,
     Bit(u32),
@@ -35,7 +35,7 @@ pub enum Type {
 
 /// A header, struct or header union.
 #[derive(Debug)]
-pub struct Struct {
+pub(crate) struct Struct {
     pub name: String,
     pub fields: Vec<(String, Type)>,
     /// For a header, its index in the program.
@@ -53,7 +53,7 @@ impl PartialEq for Struct {
 
 /// An enumeration.
 #[derive(Debug, PartialEq)]
-pub struct Enum {
+pub(crate) struct Enum {
     pub name: String,
     /// `enum bit<8> name`
     pub underlying: Option<Type>,
@@ -61,11 +61,11 @@ pub struct Enum {
 }
 
 /// Bits of an `error` and of an `enum` without underlying type.
-pub const ENUM_BITS: u32 = 32;
+pub(crate) const ENUM_BITS: u32 = 32;
 
 impl Type {
     /// Nesting depth of types in it.
-    pub fn depth(&self) -> usize {
+    pub(crate) fn depth(&self) -> usize {
         match self {
             Self::Header(of) | Self::Struct(of) | Self::Union(of) => of.depth,
             Self::Enum(of) => 1 + of.underlying.as_ref().map_or(0, Self::depth),
@@ -76,7 +76,7 @@ impl Type {
     }
 
     /// Parts of a tuple with those of tuples in it; None if they are more than `most`.
-    pub fn parts(&self, most: usize) -> Option<usize> {
+    pub(crate) fn parts(&self, most: usize) -> Option<usize> {
         match self {
             Self::Tuple(of) => of.iter().try_fold(1, |sum: usize, ty| Some(sum + ty.parts(most.checked_sub(sum)?)?)),
             Self::Stack(of, _) | Self::New(_, of) | Self::List(of) => of.parts(most),
@@ -85,7 +85,7 @@ impl Type {
     }
 
     /// Bits of a value; None for types without a single value, and for numbers of more than [`MAX_BITS`] bits.
-    pub fn bits(&self) -> Option<u32> {
+    pub(crate) fn bits(&self) -> Option<u32> {
         match self {
             Self::Bool => Some(1),
             Self::Bit(bits) | Self::Int(bits) => Some(*bits).filter(|bits| *bits <= MAX_BITS),
@@ -97,7 +97,7 @@ impl Type {
     }
 
     /// Bits of a number that no operator takes, as it is too wide: it is copied, compared and sliced.
-    pub fn wide(&self) -> Option<u32> {
+    pub(crate) fn wide(&self) -> Option<u32> {
         match self {
             Self::Bit(bits) => Some(*bits).filter(|bits| *bits > MAX_BITS),
             Self::New(_, of) => of.wide(),
@@ -107,7 +107,7 @@ impl Type {
 
     /// Bits of all parts. A varbit counts with its maximum, or not at all; of a header union the largest or smallest
     /// member counts.
-    pub fn size(&self, most: bool) -> Option<u32> {
+    pub(crate) fn size(&self, most: bool) -> Option<u32> {
         match self {
             Self::Varbit(bits) => Some(if most { *bits } else { 0 }),
             Self::Header(of) | Self::Struct(of) => of.fields.iter().map(|(_, ty)| ty.size(most)).sum(),
@@ -123,12 +123,12 @@ impl Type {
     }
 
     /// Whether it is `int<N>`.
-    pub fn is_signed(&self) -> bool {
+    pub(crate) fn is_signed(&self) -> bool {
         matches!(self, Self::Int(_))
     }
 
     /// Whether it is `bit<N>` or `int<N>`.
-    pub fn is_number(&self) -> bool {
+    pub(crate) fn is_number(&self) -> bool {
         matches!(self, Self::Bit(_) | Self::Int(_))
     }
 }

@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Programs that would exhaust the compiler's stack, memory or time: a tenant's controller may send any text.
 
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::expect_used, clippy::unwrap_used)]
 
 /// A program with declarations, declarations of its ingress, and statements of its ingress.
 fn program(top: &str, locals: &str, apply: &str) -> String {

@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Where programs go in the machine.
 
+#![allow(clippy::panic)]
+
 use std::ops::Range;
 
 use penstock_rmt_compiler::Compiled;

@@ -12,7 +12,7 @@ const HOLD: u32 = INLINE_WINDOW + regs::INLINE_HOLD;
 
 /// The clock of a card.
 #[derive(Debug, Default)]
-pub struct Clock {
+pub(crate) struct Clock {
     /// The time that was set last, in ns.
     time: u64,
     /// The clock is stopped.
@@ -25,7 +25,7 @@ impl Clock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn hold(&mut self, bus: &mut dyn Bus, ns: u64) -> Result<bool, CardError> {
+    pub(crate) fn hold(&mut self, bus: &mut dyn Bus, ns: u64) -> Result<bool, CardError> {
         let jumps = ns.saturating_sub(self.time) >> 54 != 0;
         if !self.held {
             bus.write(HOLD, 1)?;
@@ -42,7 +42,7 @@ impl Clock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn release(&mut self, bus: &mut dyn Bus) -> Result<(), CardError> {
+    pub(crate) fn release(&mut self, bus: &mut dyn Bus) -> Result<(), CardError> {
         if std::mem::take(&mut self.held) {
             bus.write(HOLD, 0)?;
         }

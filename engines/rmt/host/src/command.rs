@@ -13,7 +13,7 @@ use crate::item::{NamedItem, NamedRegister};
 
 /// Whose program a request means.
 #[derive(Debug, Args)]
-pub struct Whose {
+pub(crate) struct Whose {
     /// The tenant; it can be left out if there is only one program.
     #[arg(long, short, value_name = "NAME")]
     tenant: Option<String>,
@@ -21,7 +21,7 @@ pub struct Whose {
 
 /// An entry on the command line.
 #[derive(Debug, Args)]
-pub struct EntryWords {
+pub(crate) struct EntryWords {
     #[command(flatten)]
     whose: Whose,
     /// The table.
@@ -49,7 +49,7 @@ pub struct EntryWords {
 
 /// An item on the command line.
 #[derive(Debug, Args)]
-pub struct ItemWords {
+pub(crate) struct ItemWords {
     #[command(flatten)]
     whose: Whose,
     /// The item as JSON, as files of entries have it: `{"multicast": 1, "copies": [{"port": 0}, {"port": 1}]}`.
@@ -89,7 +89,7 @@ impl EntryWords {
 
 /// A request.
 #[derive(Debug, Subcommand)]
-pub enum Rmt {
+pub(crate) enum Rmt {
     /// Lists the tenants and their programs.
     Tenants,
     /// Gives a tenant another program between two frames. Its entries, registers and counters begin anew.
@@ -198,7 +198,7 @@ impl Rmt {
     ///
     /// # Errors
     /// A file cannot be read.
-    pub fn ask(self) -> Result<Ask, String> {
+    pub(crate) fn ask(self) -> Result<Ask, String> {
         Ok(match self {
             Self::Tenants => Ask::Tenants,
             Self::Add { tenant, file } => {
@@ -261,7 +261,6 @@ fn cell(text: &str) -> Result<(u32, String), String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::Engine;
     use serde_json::json;

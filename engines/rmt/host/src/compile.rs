@@ -14,7 +14,7 @@ use crate::requests::word;
 use crate::settings::MOST_STAGES;
 
 /// `penstock compile rmt`.
-pub const COMPILE: Tool = Tool { command, run };
+pub(crate) const COMPILE: Tool = Tool { command, run };
 
 /// Compiles a P4-16 program for v1model and prints its parts.
 #[derive(Debug, Args)]

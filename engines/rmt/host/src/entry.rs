@@ -109,7 +109,7 @@ pub enum Meant {
 ///
 /// # Errors
 /// There is none, or several.
-pub fn find<'a>(names: impl Iterator<Item = &'a str> + Clone, name: &str, what: &str) -> Result<usize, Refusal> {
+pub(crate) fn find<'a>(names: impl Iterator<Item = &'a str> + Clone, name: &str, what: &str) -> Result<usize, Refusal> {
     if let Some(at) = names.clone().position(|one| one == name) {
         return Ok(at);
     }
@@ -132,7 +132,7 @@ pub fn find<'a>(names: impl Iterator<Item = &'a str> + Clone, name: &str, what: 
 ///
 /// # Errors
 /// As [`find`].
-pub fn table<'a>(program: &'a Program, name: &str) -> Result<(TableId, &'a Table), Refusal> {
+pub(crate) fn table<'a>(program: &'a Program, name: &str) -> Result<(TableId, &'a Table), Refusal> {
     let at = find(program.tables.iter().map(|table| table.name.as_str()), name, "table")?;
     Ok((at, &program.tables[at]))
 }
@@ -290,7 +290,7 @@ impl NamedEntry {
 ///
 /// # Errors
 /// The table does not have it, or its parameters do not fit.
-pub fn call_of(
+pub(crate) fn call_of(
     program: &Program,
     table: &Table,
     action: &str,
@@ -322,12 +322,12 @@ pub fn call_of(
 }
 
 /// Bytes as hexadecimal digits.
-pub fn hex(bytes: &[u8]) -> String {
+pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Bytes of hexadecimal digits.
-pub fn unhex(text: &str) -> Option<Vec<u8>> {
+pub(crate) fn unhex(text: &str) -> Option<Vec<u8>> {
     let byte = |at: usize| u8::from_str_radix(text.get(at..at + 2)?, 16).ok();
     (0..text.len()).step_by(2).map(byte).collect()
 }

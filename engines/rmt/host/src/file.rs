@@ -32,10 +32,10 @@ pub enum EntriesError {
 }
 
 /// An entry or other item, and its line in the file.
-pub type Placed = (usize, NamedItem);
+pub(crate) type Placed = (usize, NamedItem);
 
 /// The entries of each tenant; of a file with one list, under the empty name.
-pub fn read(path: &Path) -> Result<BTreeMap<String, Vec<Placed>>, EntriesError> {
+pub(crate) fn read(path: &Path) -> Result<BTreeMap<String, Vec<Placed>>, EntriesError> {
     parse(path, &files::read(path, ENTRIES)?)
 }
 
@@ -62,7 +62,6 @@ fn parse(path: &Path, text: &str) -> Result<BTreeMap<String, Vec<Placed>>, Entri
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -16,9 +16,9 @@ use crate::file::{self, EntriesError};
 use crate::settings::Settings;
 
 /// Name of tenant 0, whose frames no rule of the design gives to another one.
-pub const SYSTEM: &str = "system";
+pub(crate) const SYSTEM: &str = "system";
 /// Way out when a program cannot be read.
-pub const PROGRAM: &str = "give a P4 program, for example engines/rmt/programs/router.p4";
+pub(crate) const PROGRAM: &str = "give a P4 program, for example engines/rmt/programs/router.p4";
 
 /// A program with its source.
 #[derive(Debug, Clone, PartialEq)]

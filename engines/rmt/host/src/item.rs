@@ -14,7 +14,7 @@ use crate::value::{self, Format};
 /// Highest port of v1model.
 const PORTS: u16 = 511;
 /// Most weight of a member or action.
-pub const WEIGHT: u32 = 1024;
+pub(crate) const WEIGHT: u32 = 1024;
 
 /// An item.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -406,7 +406,7 @@ impl NamedItem {
 }
 
 /// An action and its arguments by names.
-pub fn named_call(program: &Program, call: &ActionCall) -> (String, Map<String, Json>) {
+pub(crate) fn named_call(program: &Program, call: &ActionCall) -> (String, Map<String, Json>) {
     let action = &program.actions[call.action];
     let params = action.params.iter().zip(&call.args);
     let params =
@@ -458,7 +458,7 @@ fn rates(of: &Rates) -> Result<(), Refusal> {
 }
 
 /// Checks the weight of a member or action.
-pub fn weight(weight: u32) -> Result<(), Refusal> {
+pub(crate) fn weight(weight: u32) -> Result<(), Refusal> {
     match weight {
         1..=WEIGHT => Ok(()),
         _ => Err(Refusal::argument(format!("a weight is 1 to {WEIGHT}, not {weight}"))),
@@ -496,7 +496,7 @@ fn table_of(program: &Program, profile: usize) -> Result<&Table, Refusal> {
 }
 
 /// The indirect meter of this name.
-pub fn meter(program: &Program, name: &str) -> Result<usize, Refusal> {
+pub(crate) fn meter(program: &Program, name: &str) -> Result<usize, Refusal> {
     let at = find(program.meters.iter().map(|meter| meter.name.as_str()), name, "meter")?;
     match program.meters[at].size {
         Some(_) => Ok(at),
@@ -507,7 +507,7 @@ pub fn meter(program: &Program, name: &str) -> Result<usize, Refusal> {
 }
 
 /// The indirect counter of this name.
-pub fn counter(program: &Program, name: &str) -> Result<usize, Refusal> {
+pub(crate) fn counter(program: &Program, name: &str) -> Result<usize, Refusal> {
     let at = find(program.counters.iter().map(|one| one.name.as_str()), name, "counter")?;
     match program.counters[at].size {
         Some(_) => Ok(at),

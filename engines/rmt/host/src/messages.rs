@@ -11,7 +11,10 @@ use serde_json::{Map, Value as Json};
 use crate::value::Format;
 
 /// Messages by the names of digests and their fields.
-pub fn named(program: &Program, messages: impl IntoIterator<Item = Message>) -> Vec<(String, Map<String, Json>)> {
+pub(crate) fn named(
+    program: &Program,
+    messages: impl IntoIterator<Item = Message>,
+) -> Vec<(String, Map<String, Json>)> {
     let named = |message: Message| {
         let digest = &program.digests[message.digest];
         let fields = digest.fields.iter().zip(message.values);
@@ -22,7 +25,7 @@ pub fn named(program: &Program, messages: impl IntoIterator<Item = Message>) -> 
 }
 
 /// Messages by the kinds that are sent to controllers, with how each is sent.
-pub fn by_kind(
+pub(crate) fn by_kind(
     kinds: &BTreeMap<DigestId, DigestConfig>,
     messages: impl IntoIterator<Item = Message>,
 ) -> Vec<(DigestId, DigestConfig, Vec<Vec<u128>>)> {

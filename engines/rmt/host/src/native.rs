@@ -22,7 +22,7 @@ use crate::running::Running;
 ///
 /// # Errors
 /// The block has no program of this engine.
-pub fn find(bus: &mut dyn Bus, block: usize) -> Result<&mut Block, RmtError> {
+pub(crate) fn find(bus: &mut dyn Bus, block: usize) -> Result<&mut Block, RmtError> {
     let found = bus.native().and_then(|native| native.block(block));
     found.and_then(|found| (found as &mut dyn Any).downcast_mut()).ok_or(RmtError::NotLoaded(block))
 }
@@ -45,7 +45,7 @@ fn count(count: penstock_rmt::Count) -> Count {
 }
 
 /// A tenant of a native block.
-pub struct OnSoft<'a> {
+pub(crate) struct OnSoft<'a> {
     pub tenant: &'a mut Tenant,
     /// Kinds of messages that are sent to controllers, and how. Frames do not see it.
     pub digests: &'a mut BTreeMap<DigestId, DigestConfig>,

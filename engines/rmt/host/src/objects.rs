@@ -11,7 +11,7 @@ use crate::running::Running;
 const CHOICES: u64 = 65_536;
 
 /// The kind of an object.
-pub fn kind(object: &Object) -> ObjectKind {
+pub(crate) fn kind(object: &Object) -> ObjectKind {
     match object {
         Object::Group(..) => ObjectKind::Groups,
         Object::Session(..) => ObjectKind::Sessions,
@@ -22,7 +22,7 @@ pub fn kind(object: &Object) -> ObjectKind {
 }
 
 /// Whether two objects of one kind have the same number.
-pub fn is_same(one: &Object, other: &Object) -> bool {
+pub(crate) fn is_same(one: &Object, other: &Object) -> bool {
     match (one, other) {
         (Object::Group(one, _), Object::Group(other, _)) => one == other,
         (Object::Session(one, _), Object::Session(other, _)) => one == other,
@@ -34,7 +34,7 @@ pub fn is_same(one: &Object, other: &Object) -> bool {
 }
 
 /// An object in messages.
-pub fn name(program: &Program, object: &Object) -> String {
+pub(crate) fn name(program: &Program, object: &Object) -> String {
     match object {
         Object::Group(group, _) => format!("multicast group {group}"),
         Object::Session(session, _) => format!("clone session {session}"),
@@ -68,7 +68,7 @@ fn has_member(running: &mut dyn Running, program: &Program, profile: ProfileId, 
 }
 
 /// Checks an object that is to be set.
-pub fn check(running: &mut dyn Running, program: &Program, object: &Object) -> Result<(), RmtError> {
+pub(crate) fn check(running: &mut dyn Running, program: &Program, object: &Object) -> Result<(), RmtError> {
     match object {
         Object::Member(profile, member, _) => {
             let (about, members) = (&program.profiles[*profile], members(running, *profile)?);
@@ -113,7 +113,7 @@ pub fn check(running: &mut dyn Running, program: &Program, object: &Object) -> R
 }
 
 /// Checks that nothing refers to an object that is to go.
-pub fn check_unused(running: &mut dyn Running, program: &Program, object: &Object) -> Result<(), RmtError> {
+pub(crate) fn check_unused(running: &mut dyn Running, program: &Program, object: &Object) -> Result<(), RmtError> {
     let refused = |what: &str| {
         let text = format!("{what} leads to {}: change that first", name(program, object));
         Err(Refusal::new(Reason::Precondition, text).into())
@@ -144,7 +144,7 @@ pub fn check_unused(running: &mut dyn Running, program: &Program, object: &Objec
 }
 
 /// Checks that what an entry leads to is there.
-pub fn check_via(
+pub(crate) fn check_via(
     running: &mut dyn Running,
     program: &Program,
     profile: ProfileId,
@@ -179,7 +179,6 @@ pub fn check_via(
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::BTreeMap;
 

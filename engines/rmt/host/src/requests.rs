@@ -17,12 +17,12 @@ use crate::running::{Running, change, one};
 use crate::value;
 
 /// The changes were meant for another program.
-pub fn other_program() -> Refusal {
+pub(crate) fn other_program() -> Refusal {
     Refusal::new(Reason::Precondition, "another program was loaded meanwhile; read it again")
 }
 
 /// The tables.
-pub fn tables(running: &mut dyn Running) -> Result<Json, RmtError> {
+pub(crate) fn tables(running: &mut dyn Running) -> Result<Json, RmtError> {
     let program = running.program()?;
     let mut all = Vec::new();
     for (at, table) in program.tables.iter().enumerate() {
@@ -50,7 +50,7 @@ pub fn tables(running: &mut dyn Running) -> Result<Json, RmtError> {
 }
 
 /// The name of a kind of match.
-pub fn word(kind: MatchKind) -> &'static str {
+pub(crate) fn word(kind: MatchKind) -> &'static str {
     match kind {
         MatchKind::Exact => "exact",
         MatchKind::Lpm => "lpm",
@@ -61,7 +61,7 @@ pub fn word(kind: MatchKind) -> &'static str {
 }
 
 /// Entries of a table and its default action.
-pub fn entries(running: &mut dyn Running, name: &str) -> Result<Json, RmtError> {
+pub(crate) fn entries(running: &mut dyn Running, name: &str) -> Result<Json, RmtError> {
     let program = running.program()?;
     let (at, about) = table(&program, name)?;
     let mut all = Vec::new();
@@ -82,14 +82,14 @@ pub fn entries(running: &mut dyn Running, name: &str) -> Result<Json, RmtError> 
 }
 
 /// Carries out one change.
-pub fn apply(running: &mut dyn Running, act: Act, item: &NamedItem) -> Result<Json, RmtError> {
+pub(crate) fn apply(running: &mut dyn Running, act: Act, item: &NamedItem) -> Result<Json, RmtError> {
     let change = item.read(&*running.program()?, act)?;
     one(running, &change)?;
     Ok(Json::Null)
 }
 
 /// Carries out changes; gives the part of each that was refused.
-pub fn write(running: &mut dyn Running, changes: &[NamedChange], atomic: Atomic) -> Result<Json, RmtError> {
+pub(crate) fn write(running: &mut dyn Running, changes: &[NamedChange], atomic: Atomic) -> Result<Json, RmtError> {
     let program = running.program()?;
     let read: Vec<Result<Change, Refusal>> = changes.iter().map(|change| read(&program, change)).collect();
     let refused: Vec<Option<Refusal>> = match (atomic != Atomic::No, read.iter().any(Result::is_err)) {
@@ -108,7 +108,7 @@ pub fn write(running: &mut dyn Running, changes: &[NamedChange], atomic: Atomic)
 }
 
 /// The meaning of a change by names.
-pub fn read(program: &Program, named: &NamedChange) -> Result<Change, Refusal> {
+pub(crate) fn read(program: &Program, named: &NamedChange) -> Result<Change, Refusal> {
     match named {
         NamedChange::Insert(item) => item.read(program, Act::Insert),
         NamedChange::Modify(item) => item.read(program, Act::Modify),
@@ -118,7 +118,7 @@ pub fn read(program: &Program, named: &NamedChange) -> Result<Change, Refusal> {
 }
 
 /// A change by names.
-pub fn named(program: &Program, change: &Change) -> NamedChange {
+pub(crate) fn named(program: &Program, change: &Change) -> NamedChange {
     let mut all: Vec<_> =
         NamedItem::of(program, change).into_iter().map(|(act, item)| NamedChange::of(act, item)).collect();
     match all.len() {
@@ -129,7 +129,7 @@ pub fn named(program: &Program, change: &Change) -> NamedChange {
 
 /// Everything that controllers have set in a program, as changes that a new program begins with. An item comes before
 /// the items that refer to it.
-pub fn everything(running: &mut dyn Running) -> Result<Vec<NamedChange>, RmtError> {
+pub(crate) fn everything(running: &mut dyn Running) -> Result<Vec<NamedChange>, RmtError> {
     let program = running.program()?;
     let mut all = Vec::new();
     let profiles = 0..program.profiles.len();
@@ -173,7 +173,7 @@ pub fn everything(running: &mut dyn Running) -> Result<Vec<NamedChange>, RmtErro
 }
 
 /// Indirect meters, with the rates of one if it is named.
-pub fn meters(running: &mut dyn Running, name: Option<&str>) -> Result<Json, RmtError> {
+pub(crate) fn meters(running: &mut dyn Running, name: Option<&str>) -> Result<Json, RmtError> {
     let program = running.program()?;
     let only = name.map(|name| item::meter(&program, name)).transpose()?;
     let mut all = Vec::new();
@@ -187,7 +187,7 @@ pub fn meters(running: &mut dyn Running, name: Option<&str>) -> Result<Json, Rmt
 }
 
 /// Multicast groups and clone sessions.
-pub fn copies(running: &mut dyn Running) -> Result<Json, RmtError> {
+pub(crate) fn copies(running: &mut dyn Running) -> Result<Json, RmtError> {
     let program = running.program()?;
     let (mut groups, mut sessions) = (Vec::new(), Vec::new());
     for kind in [ObjectKind::Groups, ObjectKind::Sessions] {
@@ -203,7 +203,7 @@ pub fn copies(running: &mut dyn Running) -> Result<Json, RmtError> {
 }
 
 /// Action profiles with their members and groups.
-pub fn profiles(running: &mut dyn Running) -> Result<Json, RmtError> {
+pub(crate) fn profiles(running: &mut dyn Running) -> Result<Json, RmtError> {
     let program = running.program()?;
     let mut all = Vec::new();
     for (at, profile) in program.profiles.iter().enumerate() {
@@ -224,7 +224,7 @@ pub fn profiles(running: &mut dyn Running) -> Result<Json, RmtError> {
 }
 
 /// Value sets with their members.
-pub fn value_sets(running: &mut dyn Running) -> Result<Json, RmtError> {
+pub(crate) fn value_sets(running: &mut dyn Running) -> Result<Json, RmtError> {
     let program = running.program()?;
     let mut all = Vec::new();
     for (at, set) in program.value_sets.iter().enumerate() {
@@ -235,14 +235,14 @@ pub fn value_sets(running: &mut dyn Running) -> Result<Json, RmtError> {
 }
 
 /// Kinds of messages that are sent to controllers.
-pub fn digests(running: &mut dyn Running) -> Result<Json, RmtError> {
+pub(crate) fn digests(running: &mut dyn Running) -> Result<Json, RmtError> {
     let program = running.program()?;
     let all = running.objects(ObjectKind::Digests)?;
     Ok(json!(all.iter().map(|object| NamedItem::of_object(&program, object)).collect::<Vec<_>>()))
 }
 
 /// Takes what the program of this number has for controllers.
-pub fn stream(running: &mut dyn Running, number: u64) -> Result<Json, RmtError> {
+pub(crate) fn stream(running: &mut dyn Running, number: u64) -> Result<Json, RmtError> {
     let program = running.program()?;
     let streamed = running.stream()?;
     let mut digests = Vec::new();
@@ -259,7 +259,7 @@ pub fn stream(running: &mut dyn Running, number: u64) -> Result<Json, RmtError> 
 }
 
 /// Registers, with the cells of one if it is named.
-pub fn registers(running: &mut dyn Running, name: Option<&str>) -> Result<Json, RmtError> {
+pub(crate) fn registers(running: &mut dyn Running, name: Option<&str>) -> Result<Json, RmtError> {
     let program = running.program()?;
     let names = || program.registers.iter().map(|one| one.name.as_str());
     let only = name.map(|name| find(names(), name, "register")).transpose()?;
@@ -277,7 +277,7 @@ pub fn registers(running: &mut dyn Running, name: Option<&str>) -> Result<Json, 
 }
 
 /// Indirect counters, with the cells of one if it is named.
-pub fn counters(running: &mut dyn Running, name: Option<&str>) -> Result<Json, RmtError> {
+pub(crate) fn counters(running: &mut dyn Running, name: Option<&str>) -> Result<Json, RmtError> {
     let program = running.program()?;
     let only = name.map(|name| item::counter(&program, name)).transpose()?;
     let mut all = Vec::new();

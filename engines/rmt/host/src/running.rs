@@ -13,7 +13,7 @@ use crate::error::RmtError;
 use crate::objects;
 
 /// The program of a tenant at work.
-pub trait Running {
+pub(crate) trait Running {
     /// The program.
     fn program(&mut self) -> Result<Arc<Program>, RmtError>;
 
@@ -112,7 +112,7 @@ pub trait Running {
 ///
 /// # Errors
 /// Always.
-pub fn soft_only<T>(what: &str) -> Result<T, RmtError> {
+pub(crate) fn soft_only<T>(what: &str) -> Result<T, RmtError> {
     Err(RmtError::Unsupported(format!("{what} on the card in hardware yet; use target soft")))
 }
 
@@ -120,7 +120,7 @@ pub fn soft_only<T>(what: &str) -> Result<T, RmtError> {
 ///
 /// # Errors
 /// The card broke.
-pub fn change(
+pub(crate) fn change(
     running: &mut dyn Running,
     changes: &[Change],
     atomic: Atomic,
@@ -158,7 +158,7 @@ pub fn change(
 ///
 /// # Errors
 /// It is refused; then nothing has changed.
-pub fn one(running: &mut dyn Running, change: &Change) -> Result<Vec<Change>, RmtError> {
+pub(crate) fn one(running: &mut dyn Running, change: &Change) -> Result<Vec<Change>, RmtError> {
     let program = running.program()?;
     let free = |table: TableId| match program.tables[table].const_entries {
         true => Err(Refusal::new(Reason::Denied, format!("the entries of {} are const", program.tables[table].name))),

@@ -32,7 +32,7 @@ const PART: usize = 2048;
 const MAX_REQUEST: usize = 4_000_000;
 
 /// The servers of the engine.
-pub const SERVERS: &[Server] = &[Server {
+pub(crate) const SERVERS: &[Server] = &[Server {
     name: "p4runtime",
     about: "Serve P4Runtime to controllers at this address, for example 127.0.0.1:9559: device N is tenant N",
     start,

@@ -10,7 +10,7 @@ use crate::command::Rmt;
 use crate::text;
 
 /// The services of the engine.
-pub const SERVICES: &[Service] =
+pub(crate) const SERVICES: &[Service] =
     &[Service { name: NAME, command, ask, show, dump: None, views: &[View { title: "Tenants", words: &["tenants"] }] }];
 
 fn command() -> Command {

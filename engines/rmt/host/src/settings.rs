@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use penstock_engine::{Fault, Part, Section, TableNames, only_file};
+use penstock_engine::{Fault, FilesError, Part, Section, TableNames, only_file};
 use penstock_rmt_compiler::backend::{self, Feature, Pipeline};
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -15,11 +15,11 @@ use toml::Spanned;
 /// Default number of stages of the pipeline in hardware.
 const STAGES: usize = 3;
 /// Most stages.
-pub const MOST_STAGES: u8 = backend::MOST_STAGES as u8;
+pub(crate) const MOST_STAGES: u8 = backend::MOST_STAGES as u8;
 /// log2 of the ternary rows that a stage may have.
 const ROWS_LOG2: [u32; 3] = [7, 8, 9];
 /// Name of the file of entries, for `--table entries=FILE`.
-pub const ENTRIES: &str = "entries";
+pub(crate) const ENTRIES: &str = "entries";
 
 /// The settings of one block: `[inline.rmt]`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -47,10 +47,10 @@ impl Part for Settings {
         self.entries.iter().map(|file| (ENTRIES.to_owned(), file.clone())).collect()
     }
 
-    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, FilesError> {
         match name {
             ENTRIES => Ok(Arc::new(Self { entries: Some(only_file(name, files)?), ..self.clone() })),
-            _ => Err(format!("there is no file `{name}` of an rmt block: it has `{ENTRIES}`")),
+            _ => Err(FilesError::NoTable(format!("there is no file `{name}` of an rmt block: it has `{ENTRIES}`"))),
         }
     }
 
@@ -167,13 +167,12 @@ impl Part for OnCard {}
 ///
 /// # Errors
 /// The table has a key.
-pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+pub(crate) fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
     section.map(Section::read::<CardKeys>).transpose()?;
     Ok(Arc::new(OnCard))
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::path::Path;
 
@@ -196,7 +195,7 @@ mod tests {
         assert_eq!((settings.pipeline.stages, settings.given_files().len()), (5, 1));
         let other = settings.with_files("entries", vec!["b.json".into()]).unwrap();
         assert_eq!(Settings::of(&*other).entries, Some("b.json".into()));
-        assert!(settings.with_files("routes", vec!["b.json".into()]).unwrap_err().contains("`routes`"));
+        assert!(settings.with_files("routes", vec!["b.json".into()]).unwrap_err().to_string().contains("`routes`"));
         assert!(Settings::read(None).unwrap().needs_program());
     }
 

@@ -8,11 +8,11 @@ use penstock_rmt_compiler::ir::{ActionCall, DigestId, Entry, Match, Program, Rat
 use penstock_rmt_p4runtime::DigestConfig;
 
 /// The identity of an entry: keys and priority.
-pub type EntryKey = (Vec<(u8, u128, u128)>, i32);
+pub(crate) type EntryKey = (Vec<(u8, u128, u128)>, i32);
 
 /// The keys and the priority of an entry in an order.
 #[must_use]
-pub fn key(entry: &Entry) -> EntryKey {
+pub(crate) fn key(entry: &Entry) -> EntryKey {
     let order = |one: &Match| match *one {
         Match::Exact(value) => (0, value, 0),
         Match::Lpm(value, length) => (1, value, length.into()),
@@ -24,7 +24,7 @@ pub fn key(entry: &Entry) -> EntryKey {
 
 /// Entries, default actions, multicast groups, clone sessions and rates of a program, and how its messages are sent.
 #[derive(Debug, Clone)]
-pub struct Shadow {
+pub(crate) struct Shadow {
     /// The program.
     pub program: Arc<Program>,
     /// Entries of each table.
@@ -46,7 +46,7 @@ pub struct Shadow {
 impl Shadow {
     /// A program as it begins.
     #[must_use]
-    pub fn new(program: Arc<Program>) -> Self {
+    pub(crate) fn new(program: Arc<Program>) -> Self {
         let entries = |table: &penstock_rmt_compiler::ir::Table| {
             table.entries.iter().map(|entry| (key(entry), entry.clone())).collect()
         };
@@ -64,7 +64,7 @@ impl Shadow {
 
     /// The entry of a table with the same keys and priority.
     #[must_use]
-    pub fn find(&self, table: TableId, like: &Entry) -> Option<&Entry> {
+    pub(crate) fn find(&self, table: TableId, like: &Entry) -> Option<&Entry> {
         self.tables.get(table)?.get(&key(like))
     }
 }

@@ -10,7 +10,7 @@ use crate::ask::Ask;
 use crate::entry::NamedEntry;
 
 /// An answer: a line for each tenant, table, entry or cell. Requests that only change something have no text.
-pub fn text(asked: &Ask, answer: &Json) -> String {
+pub(crate) fn text(asked: &Ask, answer: &Json) -> String {
     match asked {
         Ask::Tenants => lines(answer, tenant),
         Ask::Tables { .. } => lines(answer, table),

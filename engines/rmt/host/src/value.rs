@@ -11,7 +11,7 @@ const EXACT: u128 = (1 << 53) - 1;
 
 /// How a number is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
+pub(crate) enum Format {
     /// Decimal.
     Number,
     /// As an address of Ethernet, 48 bits.
@@ -24,7 +24,7 @@ pub enum Format {
 
 impl Format {
     /// The format that an annotation `@format` names. Without one, 48 and 128 bits are addresses.
-    pub fn of(width: u32, annotations: &[String]) -> Self {
+    pub(crate) fn of(width: u32, annotations: &[String]) -> Self {
         let named = |name: &str| annotations.iter().any(|one| one.replace(' ', "") == format!("@format({name})"));
         match width {
             48 => Self::Mac,
@@ -35,7 +35,7 @@ impl Format {
     }
 
     /// The format of a key. Prefixes of 32 bits are addresses of IPv4.
-    pub fn of_key(key: &Key) -> Self {
+    pub(crate) fn of_key(key: &Key) -> Self {
         match (key.kind, key.width) {
             (MatchKind::Lpm, 32) => Self::Ipv4,
             _ => Self::of(key.width, &key.annotations),
@@ -43,7 +43,7 @@ impl Format {
     }
 
     /// A number as text.
-    pub fn text(self, value: u128) -> String {
+    pub(crate) fn text(self, value: u128) -> String {
         match self {
             Self::Number if value > EXACT => format!("0x{value:x}"),
             Self::Number => value.to_string(),
@@ -57,7 +57,7 @@ impl Format {
     }
 
     /// A number as JSON.
-    pub fn json(self, value: u128) -> Json {
+    pub(crate) fn json(self, value: u128) -> Json {
         match u64::try_from(value).ok().filter(|_| value <= EXACT && self == Self::Number) {
             Some(number) => number.into(),
             None => self.text(value).into(),
@@ -69,7 +69,7 @@ impl Format {
 ///
 /// # Errors
 /// It is none, or has more bits; a sentence.
-pub fn read(json: &Json, width: u32) -> Result<u128, String> {
+pub(crate) fn read(json: &Json, width: u32) -> Result<u128, String> {
     match json {
         Json::Number(number) => {
             let value = number.as_u64().ok_or_else(|| format!("{number} is not a number from 0 on"))?;
@@ -84,7 +84,7 @@ pub fn read(json: &Json, width: u32) -> Result<u128, String> {
 ///
 /// # Errors
 /// As [`read`].
-pub fn read_text(text: &str, width: u32) -> Result<u128, String> {
+pub(crate) fn read_text(text: &str, width: u32) -> Result<u128, String> {
     let text = text.trim();
     let digits = text.replace('_', "");
     let number = match digits.split_at_checked(2) {
@@ -123,12 +123,12 @@ fn fit(value: u128, width: u32) -> Result<u128, String> {
 }
 
 /// The number with the lowest `width` bits set.
-pub fn ones(width: u32) -> u128 {
+pub(crate) fn ones(width: u32) -> u128 {
     if width >= 128 { u128::MAX } else { (1 << width) - 1 }
 }
 
 /// The mask of a prefix.
-pub fn prefix(width: u32, length: u32) -> u128 {
+pub(crate) fn prefix(width: u32, length: u32) -> u128 {
     if length == 0 { 0 } else { ones(width) & ones(width) << (width - length) }
 }
 
@@ -137,7 +137,7 @@ pub fn prefix(width: u32, length: u32) -> u128 {
 ///
 /// # Errors
 /// It is no match of the key's kind; a sentence.
-pub fn read_match(json: Option<&Json>, key: &Key) -> Result<Match, String> {
+pub(crate) fn read_match(json: Option<&Json>, key: &Key) -> Result<Match, String> {
     let text = json.and_then(Json::as_str).map(str::trim);
     let json = json.filter(|_| text != Some("*"));
     let Some(json) = json else {
@@ -186,7 +186,7 @@ pub fn read_match(json: Option<&Json>, key: &Key) -> Result<Match, String> {
 }
 
 /// The match of a key, in the form of [`read_match`]; None if it matches any value.
-pub fn show_match(value: Match, key: &Key) -> Option<Json> {
+pub(crate) fn show_match(value: Match, key: &Key) -> Option<Json> {
     let format = Format::of_key(key);
     Some(match value {
         Match::Exact(value) => format.json(value),
@@ -200,7 +200,6 @@ pub fn show_match(value: Match, key: &Key) -> Option<Json> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use serde_json::json;
 

@@ -9,7 +9,7 @@ use crate::proto::p4::v1::{MasterArbitrationUpdate, Role, StreamMessageResponse,
 use crate::refusal::{Reason, Refusal};
 
 /// The messages of a stream to a controller.
-pub type Answers = UnboundedSender<Result<StreamMessageResponse, Status>>;
+pub(crate) type Answers = UnboundedSender<Result<StreamMessageResponse, Status>>;
 
 /// A controller with a stream.
 struct Controller {
@@ -22,7 +22,7 @@ struct Controller {
 
 /// The controllers of one role on one device.
 #[derive(Default)]
-pub struct Arbiter {
+pub(crate) struct Arbiter {
     /// The role's name; empty for the default role.
     role: String,
     controllers: Vec<Controller>,
@@ -32,12 +32,12 @@ pub struct Arbiter {
 
 impl Arbiter {
     /// For controllers of this role.
-    pub fn of(role: &str) -> Self {
+    pub(crate) fn of(role: &str) -> Self {
         Self { role: role.to_owned(), ..Self::default() }
     }
 
     /// Sends something to the primary controller, if there is one.
-    pub fn send(&self, response: &StreamMessageResponse) {
+    pub(crate) fn send(&self, response: &StreamMessageResponse) {
         if let Some(primary) = self.primary() {
             // A stream that has ended is about to leave.
             let _ = primary.answers.send(Ok(response.clone()));
@@ -45,12 +45,12 @@ impl Arbiter {
     }
 
     /// Whether the stream is that of the primary controller.
-    pub fn is_primary(&self, stream: u64) -> bool {
+    pub(crate) fn is_primary(&self, stream: u64) -> bool {
         self.primary().is_some_and(|one| one.stream == stream)
     }
 
     /// Whether there is a primary controller.
-    pub fn has_primary(&self) -> bool {
+    pub(crate) fn has_primary(&self) -> bool {
         self.primary().is_some()
     }
 
@@ -58,7 +58,7 @@ impl Arbiter {
     ///
     /// # Errors
     /// Another controller has this id.
-    pub fn enter(&mut self, device: u64, stream: u64, election: u128, answers: &Answers) -> Result<(), Refusal> {
+    pub(crate) fn enter(&mut self, device: u64, stream: u64, election: u128, answers: &Answers) -> Result<(), Refusal> {
         if election != 0 && self.controllers.iter().any(|one| one.election == election && one.stream != stream) {
             return Err(Refusal::argument(format!("election id {election} is used by another controller")));
         }
@@ -75,7 +75,7 @@ impl Arbiter {
     }
 
     /// Forgets a controller whose stream has ended.
-    pub fn leave(&mut self, device: u64, stream: u64) {
+    pub(crate) fn leave(&mut self, device: u64, stream: u64) {
         let was_primary = self.primary().is_some_and(|one| one.stream == stream);
         self.controllers.retain(|one| one.stream != stream);
         if was_primary {
@@ -87,7 +87,7 @@ impl Arbiter {
     ///
     /// # Errors
     /// It does not.
-    pub fn check(&self, election: Option<Uint128>) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, election: Option<Uint128>) -> Result<(), Refusal> {
         match self.primary() {
             Some(primary) if primary.election == number(election) => Ok(()),
             Some(_) => Err(Refusal::new(Reason::Denied, "another controller is primary")),
@@ -122,12 +122,11 @@ impl Arbiter {
 }
 
 /// An election id as a number; 0 if it is not given.
-pub fn number(election: Option<Uint128>) -> u128 {
+pub(crate) fn number(election: Option<Uint128>) -> u128 {
     election.map_or(0, |Uint128 { high, low }| u128::from(high) << 64 | u128::from(low))
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use tokio::sync::mpsc::{self, UnboundedReceiver};
 

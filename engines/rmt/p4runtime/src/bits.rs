@@ -4,7 +4,7 @@
 use crate::refusal::Refusal;
 
 /// The number of a binary string, which must fit into `width` bits; `what` names it in messages.
-pub fn read(bytes: &[u8], width: u32, what: &str) -> Result<u128, Refusal> {
+pub(crate) fn read(bytes: &[u8], width: u32, what: &str) -> Result<u128, Refusal> {
     if bytes.is_empty() {
         return Err(Refusal::argument(format!("{what} has no bytes: 0 is one byte, 00")));
     }
@@ -19,19 +19,19 @@ pub fn read(bytes: &[u8], width: u32, what: &str) -> Result<u128, Refusal> {
 }
 
 /// The shortest binary string of a number.
-pub fn write(value: u128) -> Vec<u8> {
+pub(crate) fn write(value: u128) -> Vec<u8> {
     let bytes = value.to_be_bytes();
     let first = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len() - 1);
     bytes[first..].to_vec()
 }
 
 /// Whether a number has no bits from `width` on.
-pub fn fits(value: u128, width: u32) -> bool {
+pub(crate) fn fits(value: u128, width: u32) -> bool {
     width >= 128 || value >> width == 0
 }
 
 /// The mask of a prefix.
-pub fn prefix_mask(width: u32, length: u32) -> u128 {
+pub(crate) fn prefix_mask(width: u32, length: u32) -> u128 {
     let all = if width >= 128 { u128::MAX } else { (1 << width) - 1 };
     if length == 0 { 0 } else { all & all << (width - length) }
 }

@@ -32,7 +32,7 @@ struct Kind {
 
 /// Messages of a device.
 #[derive(Default)]
-pub struct Digests {
+pub(crate) struct Digests {
     kinds: BTreeMap<DigestId, Kind>,
     /// Number of the last list.
     last: u64,
@@ -40,7 +40,7 @@ pub struct Digests {
 
 impl Digests {
     /// Takes new messages of a kind; gives lists that are to be sent now, with their numbers.
-    pub fn take(
+    pub(crate) fn take(
         &mut self,
         digest: DigestId,
         config: DigestConfig,
@@ -78,20 +78,20 @@ impl Digests {
     }
 
     /// Notes that a controller has acknowledged a list. One that is not known was acknowledged before, or its time is over.
-    pub fn acknowledge(&mut self, digest: DigestId, list: u64) {
+    pub(crate) fn acknowledge(&mut self, digest: DigestId, list: u64) {
         if let Some(kind) = self.kinds.get_mut(&digest) {
             kind.sent.retain(|sent| sent.list != list);
         }
     }
 
     /// Forgets messages of kinds that are not sent any more.
-    pub fn keep(&mut self, digests: &[DigestId]) {
+    pub(crate) fn keep(&mut self, digests: &[DigestId]) {
         self.kinds.retain(|digest, _| digests.contains(digest));
     }
 }
 
 /// A message as data of P4Runtime: a struct.
-pub fn data(values: &[u128]) -> P4Data {
+pub(crate) fn data(values: &[u128]) -> P4Data {
     let member = |value: &u128| P4Data { data: Some(p4_data::Data::Bitstring(bits::write(*value))) };
     let members = values.iter().map(member).collect();
     P4Data { data: Some(p4_data::Data::Struct(P4StructLike { members })) }

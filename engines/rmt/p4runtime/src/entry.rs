@@ -10,14 +10,14 @@ use crate::proto::p4::v1::{self as p4, FieldMatch, TableAction, TableEntry, acti
 use crate::refusal::Refusal;
 
 /// The table of this number.
-pub fn table(program: &Program, id: u32) -> Result<(TableId, &Table), Refusal> {
+pub(crate) fn table(program: &Program, id: u32) -> Result<(TableId, &Table), Refusal> {
     let found = program.tables.iter().enumerate().find(|(_, table)| table.id == id);
     found.ok_or_else(|| Refusal::not_found(format!("the program {} has no table {id}", program.name)))
 }
 
 /// Reads an entry: match and priority, with the action of `target`.
 #[expect(deprecated, reason = "a controller that sends it is told what to use")]
-pub fn read(table: &Table, entry: &TableEntry, target: Target) -> Result<Entry, Refusal> {
+pub(crate) fn read(table: &Table, entry: &TableEntry, target: Target) -> Result<Entry, Refusal> {
     if entry.controller_metadata != 0 {
         return Err(Refusal::argument("controller_metadata is of old versions of P4Runtime: use metadata"));
     }
@@ -57,20 +57,20 @@ pub fn read(table: &Table, entry: &TableEntry, target: Target) -> Result<Entry, 
 
 /// The action of an entry, and where it comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Target {
+pub(crate) struct Target {
     pub call: ActionCall,
     pub via: Option<Via>,
 }
 
 impl Target {
     /// An action of the entry's own.
-    pub fn of(call: ActionCall) -> Self {
+    pub(crate) fn of(call: ActionCall) -> Self {
         Self { call, via: None }
     }
 }
 
 /// Reads the match of a key, or of a part of a value set. `name` is for messages.
-pub fn read_match(
+pub(crate) fn read_match(
     name: &str,
     (kind, width): (MatchKind, u32),
     field: Option<&FieldMatchType>,
@@ -144,7 +144,7 @@ fn word(field: Option<&FieldMatchType>) -> &'static str {
 }
 
 /// The action of an entry, or the default action.
-pub fn read_action(
+pub(crate) fn read_action(
     program: &Program,
     table: &Table,
     action: Option<&TableAction>,
@@ -200,7 +200,12 @@ fn read_set(program: &Program, table: &Table, set: &p4::ActionProfileActionSet) 
 }
 
 /// An action with its parameters.
-pub fn read_call(program: &Program, table: &Table, call: &p4::Action, is_default: bool) -> Result<ActionCall, Refusal> {
+pub(crate) fn read_call(
+    program: &Program,
+    table: &Table,
+    call: &p4::Action,
+    is_default: bool,
+) -> Result<ActionCall, Refusal> {
     let found = table.actions.iter().find(|one| program.actions[one.action].id == call.action_id);
     let Some(reference) = found else {
         return Err(Refusal::argument(format!("{} has no action {}", table.name, call.action_id)));
@@ -234,7 +239,7 @@ pub fn read_call(program: &Program, table: &Table, call: &p4::Action, is_default
 }
 
 /// An entry for the controller.
-pub fn write(program: &Program, table: &Table, entry: &Entry) -> TableEntry {
+pub(crate) fn write(program: &Program, table: &Table, entry: &Entry) -> TableEntry {
     let fields = (1..).zip(table.keys.iter().zip(&entry.keys));
     TableEntry {
         table_id: table.id,
@@ -249,7 +254,7 @@ pub fn write(program: &Program, table: &Table, entry: &Entry) -> TableEntry {
 }
 
 /// Writes the match of a key, or of a part of a value set; None if it matches anything.
-pub fn write_match(field_id: u32, (kind, width): (MatchKind, u32), value: Match) -> Option<FieldMatch> {
+pub(crate) fn write_match(field_id: u32, (kind, width): (MatchKind, u32), value: Match) -> Option<FieldMatch> {
     let all = bits::prefix_mask(width, width);
     let field = match (kind, value) {
         (_, Match::Lpm(_, 0) | Match::Ternary(_, 0)) => return None,
@@ -272,14 +277,14 @@ pub fn write_match(field_id: u32, (kind, width): (MatchKind, u32), value: Match)
 }
 
 /// An action for the controller.
-pub fn write_call(program: &Program, call: &ActionCall) -> p4::Action {
+pub(crate) fn write_call(program: &Program, call: &ActionCall) -> p4::Action {
     let params = (1..).zip(&call.args);
     let params = params.map(|(param_id, value)| action::Param { param_id, value: bits::write(*value) }).collect();
     p4::Action { action_id: program.actions[call.action].id, params }
 }
 
 /// An action for the controller, as entries have it.
-pub fn write_action(program: &Program, call: &ActionCall) -> TableAction {
+pub(crate) fn write_action(program: &Program, call: &ActionCall) -> TableAction {
     TableAction { r#type: Some(table_action::Type::Action(write_call(program, call))) }
 }
 

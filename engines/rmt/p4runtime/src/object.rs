@@ -21,12 +21,12 @@ const PORTS: u32 = 511;
 const WEIGHT: i32 = 1024;
 
 /// A port as a binary string.
-pub fn port(bytes: &[u8]) -> Result<u16, Refusal> {
+pub(crate) fn port(bytes: &[u8]) -> Result<u16, Refusal> {
     Ok(bits::read(bytes, 9, "the port")? as u16)
 }
 
 /// The weight of a member or action.
-pub fn weight(weight: i32) -> Result<u32, Refusal> {
+pub(crate) fn weight(weight: i32) -> Result<u32, Refusal> {
     match weight {
         1..=WEIGHT => Ok(weight.unsigned_abs()),
         _ => Err(Refusal::argument(format!("a weight is 1 to {WEIGHT}, not {weight}"))),
@@ -34,7 +34,7 @@ pub fn weight(weight: i32) -> Result<u32, Refusal> {
 }
 
 /// Whether an update asks for a multicast group, a clone session, a member, a group or a digest, and what it asks for.
-pub fn read(program: &Program, act: Act, entity: &Entity) -> Result<Option<Change>, Refusal> {
+pub(crate) fn read(program: &Program, act: Act, entity: &Entity) -> Result<Option<Change>, Refusal> {
     let object = match entity {
         Entity::PacketReplicationEngineEntry(entry) => match &entry.r#type {
             Some(Type::MulticastGroupEntry(group)) => multicast(group)?,
@@ -97,7 +97,7 @@ fn replicas_of(entity: &mut p4::Entity) -> &mut [p4::Replica] {
 
 /// Whether an entity has ports in the old form, as numbers; None if it has no ports.
 #[expect(deprecated, reason = "controllers may write ports in the old form")]
-pub fn has_old_ports(entity: &p4::Entity) -> Option<bool> {
+pub(crate) fn has_old_ports(entity: &p4::Entity) -> Option<bool> {
     let Some(Entity::PacketReplicationEngineEntry(entry)) = &entity.entity else { return None };
     let replicas = match entry.r#type.as_ref()? {
         Type::MulticastGroupEntry(group) => &group.replicas,
@@ -108,7 +108,7 @@ pub fn has_old_ports(entity: &p4::Entity) -> Option<bool> {
 
 /// Writes the ports of an entity in the old form, for controllers that read this form alone.
 #[expect(deprecated, reason = "controllers may read ports in the old form")]
-pub fn set_old_ports(entity: &mut p4::Entity) {
+pub(crate) fn set_old_ports(entity: &mut p4::Entity) {
     for one in replicas_of(entity) {
         if let Some(PortKind::Port(bytes)) = &one.port_kind {
             let port = bytes.iter().fold(0, |port, byte| port << 8 | u32::from(*byte));
@@ -118,7 +118,7 @@ pub fn set_old_ports(entity: &mut p4::Entity) {
 }
 
 /// The number of a multicast group or clone session.
-pub fn number(number: u32, what: &str) -> Result<u16, Refusal> {
+pub(crate) fn number(number: u32, what: &str) -> Result<u16, Refusal> {
     match u16::try_from(number) {
         Ok(0) => Err(Refusal::argument(format!("the number of a {what} is not 0"))),
         Ok(number) => Ok(number),
@@ -142,7 +142,7 @@ fn clone(session: &p4::CloneSessionEntry) -> Result<Object, Refusal> {
 }
 
 /// The action profile of this number.
-pub fn profile(program: &Program, id: u32) -> Result<(ProfileId, &Profile), Refusal> {
+pub(crate) fn profile(program: &Program, id: u32) -> Result<(ProfileId, &Profile), Refusal> {
     let found = program.profiles.iter().enumerate().find(|(_, profile)| profile.id == id);
     found.ok_or_else(|| Refusal::not_found(format!("the program {} has no action profile {id}", program.name)))
 }
@@ -203,7 +203,7 @@ fn digest(program: &Program, act: Act, given: &p4::DigestEntry) -> Result<Object
 }
 
 /// An object for the controller.
-pub fn write(program: &Program, object: &Object) -> Entity {
+pub(crate) fn write(program: &Program, object: &Object) -> Entity {
     let copies = |of| Entity::PacketReplicationEngineEntry(p4::PacketReplicationEngineEntry { r#type: Some(of) });
     let nanoseconds = |ns: u64| i64::try_from(ns).unwrap_or(i64::MAX);
     match object {
@@ -248,7 +248,7 @@ pub fn write(program: &Program, object: &Object) -> Entity {
 }
 
 /// Rates of a meter; None, which a request leaves out, means that every frame is green.
-pub fn read_rates(config: Option<p4::MeterConfig>) -> Result<Option<Rates>, Refusal> {
+pub(crate) fn read_rates(config: Option<p4::MeterConfig>) -> Result<Option<Rates>, Refusal> {
     let Some(config) = config else { return Ok(None) };
     let number =
         |value: i64, what: &str| u64::try_from(value).map_err(|_| Refusal::argument(format!("{what} is not negative")));
@@ -264,7 +264,7 @@ pub fn read_rates(config: Option<p4::MeterConfig>) -> Result<Option<Rates>, Refu
 }
 
 /// Rates for the controller.
-pub fn write_rates(rates: Option<Rates>) -> Option<p4::MeterConfig> {
+pub(crate) fn write_rates(rates: Option<Rates>) -> Option<p4::MeterConfig> {
     let number = |value: u64| i64::try_from(value).unwrap_or(i64::MAX);
     let config = |of: Rates| p4::MeterConfig {
         cir: number(of.cir),
@@ -277,13 +277,13 @@ pub fn write_rates(rates: Option<Rates>) -> Option<p4::MeterConfig> {
 }
 
 /// The value set of this number.
-pub fn value_set(program: &Program, id: u32) -> Result<(ValueSetId, &ValueSet), Refusal> {
+pub(crate) fn value_set(program: &Program, id: u32) -> Result<(ValueSetId, &ValueSet), Refusal> {
     let found = program.value_sets.iter().enumerate().find(|(_, set)| set.id == id);
     found.ok_or_else(|| Refusal::not_found(format!("the program {} has no value set {id}", program.name)))
 }
 
 /// The members of a value set.
-pub fn read_values(program: &Program, given: &p4::ValueSetEntry) -> Result<Change, Refusal> {
+pub(crate) fn read_values(program: &Program, given: &p4::ValueSetEntry) -> Result<Change, Refusal> {
     let (at, set) = value_set(program, given.value_set_id)?;
     let mut members: Vec<Vec<Match>> = Vec::new();
     for one in &given.members {
@@ -309,7 +309,7 @@ pub fn read_values(program: &Program, given: &p4::ValueSetEntry) -> Result<Chang
 }
 
 /// The members of a value set for the controller.
-pub fn write_values(set: &ValueSet, members: &[Vec<Match>]) -> Entity {
+pub(crate) fn write_values(set: &ValueSet, members: &[Vec<Match>]) -> Entity {
     let member = |keys: &Vec<Match>| {
         let fields = (1..).zip(set.keys.iter().zip(keys));
         let fields = fields.filter_map(|(id, (key, value))| entry::write_match(id, (key.kind, key.width), *value));

@@ -12,7 +12,7 @@ fn header<'p>(program: &'p Program, name: &str) -> Option<&'p ControllerHeader> 
 }
 
 /// A frame for the controller; None if it is shorter than its header.
-pub fn packet_in(program: &Program, frame: &[u8]) -> Option<PacketIn> {
+pub(crate) fn packet_in(program: &Program, frame: &[u8]) -> Option<PacketIn> {
     let (mut metadata, mut offset) = (Vec::new(), 0);
     for field in header(program, "packet_in").into_iter().flat_map(|header| &header.fields) {
         let value = take(frame, offset, field.width as usize)?;
@@ -25,7 +25,7 @@ pub fn packet_in(program: &Program, frame: &[u8]) -> Option<PacketIn> {
 }
 
 /// The frame that a controller sends.
-pub fn packet_out(program: &Program, packet: &PacketOut) -> Result<Vec<u8>, Refusal> {
+pub(crate) fn packet_out(program: &Program, packet: &PacketOut) -> Result<Vec<u8>, Refusal> {
     let fields = header(program, "packet_out").map(|header| &header.fields[..]).unwrap_or_default();
     let mut values = vec![None; fields.len()];
     for given in &packet.metadata {
@@ -81,7 +81,6 @@ impl Bits {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::refusal::Reason;

@@ -12,13 +12,13 @@ use crate::switch::{Load, Loaded, Switch};
 
 /// A program that was saved and waits for its commit.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Saved {
+pub(crate) struct Saved {
     source: String,
     cookie: u64,
 }
 
 /// Carries out a request; gives what is saved from now on.
-pub fn set(
+pub(crate) fn set(
     switch: &dyn Switch,
     request: &SetForwardingPipelineConfigRequest,
     saved: Option<Saved>,
@@ -66,7 +66,7 @@ fn read(config: Option<&ForwardingPipelineConfig>) -> Result<Saved, Refusal> {
 }
 
 /// The program as a controller asks for it.
-pub fn get(loaded: &Loaded, kind: ResponseType) -> ForwardingPipelineConfig {
+pub(crate) fn get(loaded: &Loaded, kind: ResponseType) -> ForwardingPipelineConfig {
     let with_info = matches!(kind, ResponseType::All | ResponseType::P4infoAndCookie);
     let with_source = matches!(kind, ResponseType::All | ResponseType::DeviceConfigAndCookie);
     ForwardingPipelineConfig {

@@ -101,7 +101,7 @@ const DETAILS: usize = 5 << 10;
 
 /// The status of a refused batch: the result of each update, in their order. Details that are too long for clients
 /// lose their sentences. If the codes alone are too long as well, the message says which update was refused first.
-pub fn batch(results: &[Result<(), Refusal>]) -> Status {
+pub(crate) fn batch(results: &[Result<(), Refusal>]) -> Status {
     let full = status(results, true);
     if full.details().len() <= DETAILS {
         return full;

@@ -46,7 +46,7 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 
 /// The server's state of a device.
 #[derive(Default)]
-pub struct Device {
+pub(crate) struct Device {
     /// Its controllers, by the name of their role.
     pub roles: BTreeMap<String, Arbiter>,
     /// Messages for them.
@@ -59,13 +59,13 @@ pub struct Device {
 
 impl Device {
     /// The controllers of a role.
-    pub fn arbiter(&mut self, role: &str) -> &mut Arbiter {
+    pub(crate) fn arbiter(&mut self, role: &str) -> &mut Arbiter {
         self.roles.entry(role.to_owned()).or_insert_with(|| Arbiter::of(role))
     }
 }
 
 /// A server at work.
-pub struct Serving {
+pub(crate) struct Serving {
     switch: Arc<dyn Switch>,
     devices: Mutex<BTreeMap<u64, Device>>,
     streams: AtomicU64,
@@ -113,11 +113,11 @@ impl Drop for Handle {
 
 /// Says when the server closes.
 #[derive(Clone)]
-pub struct Closing(watch::Receiver<()>);
+pub(crate) struct Closing(watch::Receiver<()>);
 
 impl Closing {
     /// Waits until the server closes.
-    pub async fn wait(mut self) {
+    pub(crate) async fn wait(mut self) {
         // Nothing is ever sent: the other end goes away with the handle.
         while self.0.changed().await.is_ok() {}
     }
@@ -146,22 +146,22 @@ async fn carry(serving: Arc<Serving>, listener: TcpListener) -> Result<(), Box<d
 
 impl Serving {
     /// The card.
-    pub fn switch(&self) -> &dyn Switch {
+    pub(crate) fn switch(&self) -> &dyn Switch {
         &*self.switch
     }
 
     /// The state of the devices.
-    pub fn controllers(&self) -> MutexGuard<'_, BTreeMap<u64, Device>> {
+    pub(crate) fn controllers(&self) -> MutexGuard<'_, BTreeMap<u64, Device>> {
         self.devices.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Says when the server closes.
-    pub fn closing(&self) -> Closing {
+    pub(crate) fn closing(&self) -> Closing {
         self.closing.clone()
     }
 
     /// The program of a device.
-    pub fn loaded(&self, device: u64) -> Result<Arc<Loaded>, Refusal> {
+    pub(crate) fn loaded(&self, device: u64) -> Result<Arc<Loaded>, Refusal> {
         let none = || Refusal::new(Reason::Precondition, format!("no forwarding pipeline config is set on {device}"));
         self.switch.loaded(device)?.ok_or_else(none)
     }

@@ -29,7 +29,7 @@ use crate::switch::Streamed;
 const POLL: Duration = Duration::from_millis(10);
 
 /// A message to a controller.
-pub struct Told(pub UnboundedReceiver<Result<StreamMessageResponse, Status>>);
+pub(crate) struct Told(pub UnboundedReceiver<Result<StreamMessageResponse, Status>>);
 
 impl Stream for Told {
     type Item = Result<StreamMessageResponse, Status>;
@@ -40,7 +40,7 @@ impl Stream for Told {
 }
 
 /// Takes a controller's messages until it goes away or the server closes. An error ends its stream.
-pub async fn listen(
+pub(crate) async fn listen(
     serving: Arc<Serving>,
     stream: u64,
     mut messages: Streaming<StreamMessageRequest>,
@@ -160,7 +160,7 @@ fn refused(message: Update, refusal: Refusal) -> StreamMessageResponse {
 }
 
 /// Sends frames, lists and notices of the devices to their primary controllers, as long as the server is held.
-pub async fn tell(serving: Weak<Serving>) {
+pub(crate) async fn tell(serving: Weak<Serving>) {
     loop {
         tokio::time::sleep(POLL).await;
         let Some(serving) = serving.upgrade() else { return };

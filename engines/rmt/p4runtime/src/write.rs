@@ -177,7 +177,7 @@ fn of_meter(program: &Program, kind: Type, given: &MeterEntry) -> Result<Change,
 }
 
 /// The cell that an index names; None for all.
-pub fn cell(index: Option<Index>, size: u32, name: &str) -> Result<Option<u32>, Refusal> {
+pub(crate) fn cell(index: Option<Index>, size: u32, name: &str) -> Result<Option<u32>, Refusal> {
     let Some(Index { index }) = index else { return Ok(None) };
     match u32::try_from(index).ok().filter(|index| *index < size) {
         Some(index) => Ok(Some(index)),
@@ -222,6 +222,6 @@ fn count(data: Option<CounterData>) -> Result<Count, Refusal> {
 }
 
 /// The refusal of externs that v1model does not have.
-pub fn no_externs() -> Refusal {
+pub(crate) fn no_externs() -> Refusal {
     Refusal::unsupported("there are no externs but those of v1model")
 }

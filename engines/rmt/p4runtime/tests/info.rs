@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! P4Info of a program.
 
+#![allow(clippy::panic)]
+
 use penstock_rmt_p4runtime::{info, text};
 
 fn of(name: &str, source: &str) -> penstock_rmt_p4runtime::proto::p4::config::v1::P4Info {

@@ -3,7 +3,7 @@
 
 /// Writes `width` bits, at most 64, from bit `offset` on.
 #[inline]
-pub fn write(bytes: &mut [u8], offset: usize, width: u32, value: u64) {
+pub(crate) fn write(bytes: &mut [u8], offset: usize, width: u32, value: u64) {
     let (byte, bit) = (offset / 8, (offset % 8) as u32);
     if bit == 0 && width.is_multiple_of(8) {
         let count = width as usize / 8;
@@ -21,7 +21,7 @@ pub fn write(bytes: &mut [u8], offset: usize, width: u32, value: u64) {
 
 /// All bits of a width of at most 64 set.
 #[inline]
-pub fn mask(width: u32) -> u64 {
+pub(crate) fn mask(width: u32) -> u64 {
     if width >= 64 { u64::MAX } else { (1 << width) - 1 }
 }
 

@@ -10,7 +10,7 @@ use crate::work::Work;
 use crate::{bits, hash};
 
 /// Looks up a table with one word of keys: see [`find`].
-pub extern "C" fn find_word(work: &mut Work, table: usize, word: u64) -> Entry {
+pub(crate) extern "C" fn find_word(work: &mut Work, table: usize, word: u64) -> Entry {
     find(work, table, &[word])
 }
 
@@ -18,7 +18,7 @@ pub extern "C" fn find_word(work: &mut Work, table: usize, word: u64) -> Entry {
 ///
 /// # Safety
 /// `words` points to `count` slots.
-pub unsafe extern "C" fn find_words(work: &mut Work, table: usize, words: *const u64, count: usize) -> Entry {
+pub(crate) unsafe extern "C" fn find_words(work: &mut Work, table: usize, words: *const u64, count: usize) -> Entry {
     // SAFETY: native code has written them; nothing else is there that writes slots.
     let words = unsafe { std::slice::from_raw_parts(words, count) };
     find(work, table, words)
@@ -57,20 +57,20 @@ fn selected(work: &mut Work, about: &TableCode) -> u64 {
 }
 
 /// Computes a checksum.
-pub extern "C" fn sum(work: &mut Work, number: usize) -> u64 {
+pub(crate) extern "C" fn sum(work: &mut Work, number: usize) -> u64 {
     let (machine, bytes) = (work.machine, work.bytes);
     let payload = work.slots()[machine.slots.cursor as usize] as usize;
     machine.sums[number].compute(work.slots(), bytes, payload)
 }
 
 /// Carries out a function of v1model. Gives 1 if it ends ingress or egress.
-pub extern "C" fn operation(work: &mut Work, number: usize) -> u64 {
+pub(crate) extern "C" fn operation(work: &mut Work, number: usize) -> u64 {
     let machine = work.machine;
     machine.operations[number].carry_out(work).into()
 }
 
 /// Whether the keys of a `select` are in a value set.
-pub extern "C" fn member(work: &mut Work, set: usize, select: usize) -> u64 {
+pub(crate) extern "C" fn member(work: &mut Work, set: usize, select: usize) -> u64 {
     let keys = &work.machine.selects[select];
     let values: Vec<u128> = keys.iter().map(|key| key.load(work.slots())).collect();
     let fits = |(at, of): (usize, &Match)| matches(of, values[at], keys[at].width);
@@ -81,7 +81,12 @@ pub extern "C" fn member(work: &mut Work, set: usize, select: usize) -> u64 {
 ///
 /// # Safety
 /// `to` points to two slots.
-pub unsafe extern "C" fn read_register(work: &mut Work, register: usize, index: usize, to: *mut [u64; 2]) -> u64 {
+pub(crate) unsafe extern "C" fn read_register(
+    work: &mut Work,
+    register: usize,
+    index: usize,
+    to: *mut [u64; 2],
+) -> u64 {
     let value = work.state.registers[register].get(index).copied().unwrap_or(0);
     // SAFETY: nothing else reads or writes slots meanwhile.
     unsafe { to.write([value as u64, (value >> 64) as u64]) };
@@ -89,7 +94,7 @@ pub unsafe extern "C" fn read_register(work: &mut Work, register: usize, index: 
 }
 
 /// Writes a register's cell; behind its end nothing is written.
-pub extern "C" fn write_register(work: &mut Work, register: usize, index: usize, low: u64, high: u64) -> u64 {
+pub(crate) extern "C" fn write_register(work: &mut Work, register: usize, index: usize, low: u64, high: u64) -> u64 {
     if let Some(cell) = work.state.registers[register].get_mut(index) {
         *cell = u128::from(high) << 64 | u128::from(low);
     }
@@ -97,7 +102,7 @@ pub extern "C" fn write_register(work: &mut Work, register: usize, index: usize,
 }
 
 /// Counts the frame in a counter's cell; behind its end nothing is counted.
-pub extern "C" fn count(work: &mut Work, counter: usize, index: usize) -> u64 {
+pub(crate) extern "C" fn count(work: &mut Work, counter: usize, index: usize) -> u64 {
     if let Some(cell) = work.state.counters[counter].get_mut(index) {
         cell.packets += 1;
         cell.bytes += work.length;

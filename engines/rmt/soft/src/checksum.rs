@@ -8,7 +8,7 @@ use crate::{bits, hash};
 
 impl Sum {
     /// The checksum of the parts, and of the frame's bytes from `payload` on if it has a payload.
-    pub fn compute(&self, slots: &[u64], bytes: &[u8], payload: usize) -> u64 {
+    pub(crate) fn compute(&self, slots: &[u64], bytes: &[u8], payload: usize) -> u64 {
         let payload = if self.payload { &bytes[payload..] } else { &[] };
         if self.algorithm != HashAlgorithm::Csum16 {
             let mut data = hash::gather(slots, &self.parts, bytes);

@@ -66,7 +66,7 @@ pub fn meter_row(rates: Option<&Rates>) -> [u32; METER_ROW] {
 
 /// A cell of a meter.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Bucket {
+pub(crate) struct Bucket {
     /// Rates as they were given, and what they are here; None: every frame is green.
     rates: Option<(Rates, [Pace; 2])>,
     /// Moments at which both buckets are full.
@@ -75,19 +75,19 @@ pub struct Bucket {
 
 impl Bucket {
     /// A cell whose buckets are full.
-    pub fn new(rates: Option<Rates>, time: u64) -> Self {
+    pub(crate) fn new(rates: Option<Rates>, time: u64) -> Self {
         let Some(rates) = rates else { return Self::default() };
         let paces = paces(&rates);
         Self { rates: Some((rates, paces)), full: paces.map(|pace| pace.now(time)) }
     }
 
     /// Its rates; None: every frame is green.
-    pub fn rates(&self) -> Option<Rates> {
+    pub(crate) fn rates(&self) -> Option<Rates> {
         self.rates.map(|(rates, _)| rates)
     }
 
     /// The color of a frame that takes so many tokens: 0 green, 1 yellow, 2 red.
-    pub fn color(&mut self, tokens: u64, time: u64) -> u64 {
+    pub(crate) fn color(&mut self, tokens: u64, time: u64) -> u64 {
         let Some((_, paces)) = &self.rates else { return 0 };
         let taken = |bucket: usize| {
             let pace = &paces[bucket];

@@ -69,18 +69,18 @@ impl Tenant {
 }
 
 /// Bytes of an Ethernet header. A frame that headers are removed from until it is shorter is dropped.
-pub const MIN_FRAME: usize = 14;
+pub(crate) const MIN_FRAME: usize = 14;
 /// Frames that wait for a controller.
 const PACKETS: usize = 1024;
 
 impl Frame {
     /// A field of the standard metadata.
-    pub fn standard(&mut self, machine: &Machine, field: Standard) -> &mut u64 {
+    pub(crate) fn standard(&mut self, machine: &Machine, field: Standard) -> &mut u64 {
         &mut self.slots[machine.slots.fields[field.field()].slot as usize]
     }
 
     /// Parses a frame and verifies its checksums. `set` gives fields their values before.
-    pub fn enter(
+    pub(crate) fn enter(
         &mut self,
         machine: &Machine,
         state: &mut State,
@@ -115,7 +115,7 @@ impl Frame {
     }
 
     /// Writes the headers into the frame.
-    pub fn deparse(&mut self, machine: &Machine, bytes: &mut Vec<u8>) {
+    pub(crate) fn deparse(&mut self, machine: &Machine, bytes: &mut Vec<u8>) {
         if self.patch(machine, bytes) {
             return;
         }
@@ -133,7 +133,7 @@ impl Frame {
 }
 
 /// Where a port sends a frame.
-pub fn verdict(port: u64) -> Verdict {
+pub(crate) fn verdict(port: u64) -> Verdict {
     match u128::from(port) {
         PORT_HOST => Verdict::Host,
         PORT_ONWARD => Verdict::Onward,

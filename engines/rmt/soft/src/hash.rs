@@ -8,10 +8,10 @@ use crate::machine::Part;
 use crate::slots::Slot;
 
 /// The seed of random numbers, so that each run has the same ones.
-pub const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
+pub(crate) const SEED: u64 = 0x9E37_79B9_7F4A_7C15;
 
 /// The next random number (xorshift64*, G. Marsaglia and S. Vigna).
-pub fn random(state: &mut u64) -> u64 {
+pub(crate) fn random(state: &mut u64) -> u64 {
     *state ^= *state >> 12;
     *state ^= *state << 25;
     *state ^= *state >> 27;
@@ -19,7 +19,7 @@ pub fn random(state: &mut u64) -> u64 {
 }
 
 /// The hash of bytes. For a random one, it is also that of the bytes: callers use [`random`] instead.
-pub fn hash(algorithm: HashAlgorithm, data: &[u8]) -> u64 {
+pub(crate) fn hash(algorithm: HashAlgorithm, data: &[u8]) -> u64 {
     let words = || data.chunks(2).map(|word| u64::from(word[0]) << 8 | u64::from(word.get(1).copied().unwrap_or(0)));
     match algorithm {
         HashAlgorithm::Crc32 | HashAlgorithm::Crc32Custom | HashAlgorithm::Random => {
@@ -46,7 +46,7 @@ fn crc(data: &[u8], polynomial: u32, first: u32) -> u32 {
 }
 
 /// Values one after the other, with zeros up to a whole byte.
-pub fn gather(slots: &[u64], parts: &[Part], bytes: &[u8]) -> Vec<u8> {
+pub(crate) fn gather(slots: &[u64], parts: &[Part], bytes: &[u8]) -> Vec<u8> {
     let mut data = Vec::new();
     let mut taken = 0;
     let mut put = |value: u64, width: u32| {
@@ -73,7 +73,7 @@ pub fn gather(slots: &[u64], parts: &[Part], bytes: &[u8]) -> Vec<u8> {
 }
 
 /// The bytes of a varbit; none if its header, whose validity is the second slot, is not valid.
-pub fn varbit<'b>(slots: &[u64], (slot, valid): (Slot, Slot), bytes: &'b [u8]) -> &'b [u8] {
+pub(crate) fn varbit<'b>(slots: &[u64], (slot, valid): (Slot, Slot), bytes: &'b [u8]) -> &'b [u8] {
     if slots[valid as usize] == 0 {
         return &[];
     }
@@ -81,7 +81,7 @@ pub fn varbit<'b>(slots: &[u64], (slot, valid): (Slot, Slot), bytes: &'b [u8]) -
 }
 
 /// The bytes whose place in the frame two slots hold.
-pub fn stretch<'b>(slots: &[u64], slot: Slot, bytes: &'b [u8]) -> &'b [u8] {
+pub(crate) fn stretch<'b>(slots: &[u64], slot: Slot, bytes: &'b [u8]) -> &'b [u8] {
     let (start, count) = (slots[slot as usize] as usize, slots[slot as usize + 1] as usize);
     &bytes[start..start + count]
 }

@@ -9,7 +9,7 @@ use crate::uses::Uses;
 
 /// A header's way between frame and slots.
 #[derive(Debug)]
-pub struct Header {
+pub(crate) struct Header {
     /// Bytes without the varbit.
     pub bytes: usize,
     pub valid: Slot,
@@ -24,7 +24,7 @@ pub struct Header {
 
 /// A varbit of a header.
 #[derive(Debug)]
-pub struct Varbit {
+pub(crate) struct Varbit {
     /// The slots of its place in the frame.
     pub slot: Slot,
     /// Bytes of the header in front of it.
@@ -37,7 +37,7 @@ pub struct Varbit {
 
 /// Part of a field on the wire: at most 64 bits, which have a slot.
 #[derive(Debug, Clone, Copy)]
-pub struct Wire {
+pub(crate) struct Wire {
     /// Bits in front of it in the header, without those of the varbit.
     pub offset: usize,
     pub width: u32,
@@ -45,7 +45,7 @@ pub struct Wire {
 }
 
 /// A header of a program.
-pub fn header(program: &Program, slots: &Slots, uses: &Uses, index: usize) -> Header {
+pub(crate) fn header(program: &Program, slots: &Slots, uses: &Uses, index: usize) -> Header {
     let instance = &program.instances[index];
     let mut made = Header {
         bytes: program.headers[instance.header].bits as usize / 8,
@@ -84,7 +84,7 @@ pub fn header(program: &Program, slots: &Slots, uses: &Uses, index: usize) -> He
 
 impl Header {
     /// Appends the header to a frame that is being put together from the slots and from the frame that entered.
-    pub fn put(&self, slots: &[u64], bytes: &[u8], made: &mut Vec<u8>) {
+    pub(crate) fn put(&self, slots: &[u64], bytes: &[u8], made: &mut Vec<u8>) {
         let start = made.len();
         let pair = |slot: Slot| (slots[slot as usize] as usize, slots[slot as usize + 1] as usize);
         let varbit = self.varbit.as_ref().map_or((0, 0), |varbit| pair(varbit.slot));

@@ -12,7 +12,7 @@ use crate::uses::Uses;
 
 /// A program that can run.
 #[derive(Debug)]
-pub struct Machine {
+pub(crate) struct Machine {
     pub slots: Slots,
     pub instances: Vec<Header>,
     /// Functions of v1model, by the number that native code calls them by.
@@ -37,7 +37,7 @@ pub struct Machine {
 
 /// A checksum.
 #[derive(Debug)]
-pub struct Sum {
+pub(crate) struct Sum {
     pub parts: Vec<Part>,
     /// Bits of the result.
     pub width: u32,
@@ -47,7 +47,7 @@ pub struct Sum {
 
 /// Part of the data of a checksum or hash.
 #[derive(Debug, Clone)]
-pub enum Part {
+pub(crate) enum Part {
     Value(Place),
     /// The slots of a varbit's place in the frame, and the validity of its header.
     Varbit(Slot, Slot),
@@ -55,7 +55,7 @@ pub enum Part {
 
 /// A table's selector, and what its entries note.
 #[derive(Debug)]
-pub struct TableCode {
+pub(crate) struct TableCode {
     /// Its entries note their frames: it has a direct counter or meter, or idle timeouts.
     pub counted: bool,
     /// How a frame chooses among the actions of a group: algorithm, hashed values, and bits of the hash.
@@ -67,7 +67,7 @@ impl Machine {
     ///
     /// # Errors
     /// There is no native code for it.
-    pub fn new(program: &Program) -> Result<Self, NativeError> {
+    pub(crate) fn new(program: &Program) -> Result<Self, NativeError> {
         let slots = Slots::new(program);
         let uses = Uses::of(program);
         let instances: Vec<Header> =
@@ -113,7 +113,7 @@ impl Machine {
 }
 
 /// Whether a value is what a keyset says.
-pub fn matches(keyset: &Match, value: u128, width: u32) -> bool {
+pub(crate) fn matches(keyset: &Match, value: u128, width: u32) -> bool {
     match *keyset {
         Match::Exact(of) => value == of,
         Match::Lpm(of, length) => (value ^ of) & mask(width) & !mask(width).checked_shr(length).unwrap_or(0) == 0,

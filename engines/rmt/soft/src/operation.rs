@@ -14,7 +14,7 @@ pub const MESSAGES: usize = 4096;
 
 /// A function with its arguments.
 #[derive(Debug, Clone)]
-pub enum Operation {
+pub(crate) enum Operation {
     Hash {
         to: Place,
         algorithm: HashAlgorithm,
@@ -65,7 +65,7 @@ pub struct Message {
 
 /// The fate of a frame at the end of ingress or egress. If fields keep their values, the number of the list of fields.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Pending {
+pub(crate) struct Pending {
     /// A clone by this session, of ingress and of egress.
     pub clones: [Option<(u16, usize)>; 2],
     pub resubmit: Option<usize>,
@@ -79,7 +79,7 @@ pub struct Pending {
 impl Operation {
     /// Carries out the function. Says whether ingress or egress ends with it.
     #[cold]
-    pub fn carry_out(&self, work: &mut Work) -> bool {
+    pub(crate) fn carry_out(&self, work: &mut Work) -> bool {
         match self {
             Self::Hash { to, algorithm, base, parts, max } => {
                 let (base, max) = (base.load(work.slots()), max.load(work.slots()));

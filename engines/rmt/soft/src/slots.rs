@@ -7,11 +7,11 @@ use std::collections::HashSet;
 use penstock_rmt_compiler::ir::{Extern, FieldId, FieldKind, InstanceId, MAX_BITS, ParserOp, Program, Stmt, StmtKind};
 
 /// Index of a slot.
-pub type Slot = u32;
+pub(crate) type Slot = u32;
 
 /// A value in one or two slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Place {
+pub(crate) struct Place {
     /// The slot, of its lower half if there are two.
     pub slot: Slot,
     /// Bits.
@@ -20,20 +20,20 @@ pub struct Place {
 
 impl Place {
     /// It has two slots.
-    pub fn is_wide(self) -> bool {
+    pub(crate) fn is_wide(self) -> bool {
         self.width > 64
     }
 
     /// Its value.
     #[inline]
-    pub fn load(self, slots: &[u64]) -> u128 {
+    pub(crate) fn load(self, slots: &[u64]) -> u128 {
         let low = u128::from(slots[self.slot as usize]);
         if self.is_wide() { low | u128::from(slots[self.slot as usize + 1]) << 64 } else { low }
     }
 
     /// Writes its value.
     #[inline]
-    pub fn store(self, slots: &mut [u64], value: u128) {
+    pub(crate) fn store(self, slots: &mut [u64], value: u128) {
         slots[self.slot as usize] = value as u64;
         if self.is_wide() {
             slots[self.slot as usize + 1] = (value >> 64) as u64;
@@ -43,7 +43,7 @@ impl Place {
 
 /// Which slot holds what.
 #[derive(Debug)]
-pub struct Slots {
+pub(crate) struct Slots {
     /// The place of each field, but varbits.
     pub fields: Vec<Place>,
     /// Bytes that the parser has taken.
@@ -62,7 +62,7 @@ pub struct Slots {
 
 impl Slots {
     /// The slots of a program's fields and headers.
-    pub fn new(program: &Program) -> Self {
+    pub(crate) fn new(program: &Program) -> Self {
         let mut this = Self { fields: Vec::new(), cursor: 0, instances: 0, varbits: Vec::new(), changing: 0, count: 0 };
         let copied = copied_varbits(program);
         for (number, field) in program.fields.iter().enumerate() {
@@ -82,24 +82,24 @@ impl Slots {
     }
 
     /// New slots, one behind the other.
-    pub fn take(&mut self, count: usize) -> Slot {
+    pub(crate) fn take(&mut self, count: usize) -> Slot {
         let slot = self.count as Slot;
         self.count += count;
         slot
     }
 
     /// New slots for a value.
-    pub fn place(&mut self, width: u32) -> Place {
+    pub(crate) fn place(&mut self, width: u32) -> Place {
         Place { slot: self.take(if width > 64 { 2 } else { 1 }), width }
     }
 
     /// The slots that say where a header was extracted.
-    pub fn instance(&self, instance: InstanceId) -> Slot {
+    pub(crate) fn instance(&self, instance: InstanceId) -> Slot {
         self.instances + 2 * instance as Slot
     }
 
     /// The slots of a varbit's place in the frame.
-    pub fn varbit(&self, field: FieldId) -> Slot {
+    pub(crate) fn varbit(&self, field: FieldId) -> Slot {
         self.varbits[field].unwrap_or(self.fields[field].slot)
     }
 }

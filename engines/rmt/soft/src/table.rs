@@ -17,7 +17,7 @@ use exact::Exact;
 use prefix::Prefixes;
 use rows::Rows;
 use target::Targets;
-pub use target::{Call, Target};
+pub(crate) use target::{Call, Target};
 
 use crate::color::Bucket;
 
@@ -37,7 +37,7 @@ pub enum TableError {
 
 /// Frames and bytes of an entry with a direct counter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Hits {
+pub(crate) struct Hits {
     pub packets: u64,
     pub bytes: u64,
 }
@@ -64,7 +64,7 @@ enum Store {
 
 /// A table at work.
 #[derive(Debug)]
-pub struct Table {
+pub(crate) struct Table {
     name: String,
     size: u32,
     /// For each action of the program, the bits of its parameters.
@@ -81,7 +81,7 @@ pub struct Table {
 
 /// The keys of a table in the order in which a lookup takes their words: a prefix is the last one, unless entries have
 /// priorities.
-pub fn keys_in_order(about: &About) -> Vec<&Key> {
+pub(crate) fn keys_in_order(about: &About) -> Vec<&Key> {
     let mut keys: Vec<&Key> = about.keys.iter().collect();
     if !about.has_priorities() {
         keys.sort_by_key(|key| key.kind == MatchKind::Lpm);
@@ -91,7 +91,7 @@ pub fn keys_in_order(about: &About) -> Vec<&Key> {
 
 impl Table {
     /// A table as its program begins.
-    pub fn new(about: &About, params: Arc<[Vec<u32>]>) -> Self {
+    pub(crate) fn new(about: &About, params: Arc<[Vec<u32>]>) -> Self {
         let widths: Vec<(MatchKind, u32)> = about.keys.iter().map(|key| (key.kind, key.width)).collect();
         let has = |kind| about.keys.iter().any(|key| key.kind == kind);
         let store = if about.has_priorities() {
@@ -125,7 +125,7 @@ impl Table {
 
     /// The number of the entry of these words of the keys.
     #[inline]
-    pub fn find(&self, words: &[u64]) -> Option<usize> {
+    pub(crate) fn find(&self, words: &[u64]) -> Option<usize> {
         match &self.store {
             Store::Exact(exact) => exact.find(words),
             Store::Prefix(prefixes) => prefixes.find(words),
@@ -135,19 +135,19 @@ impl Table {
 
     /// The number of an entry's actions, if each frame chooses one of them.
     #[inline]
-    pub fn choices(&self, number: usize) -> Option<usize> {
+    pub(crate) fn choices(&self, number: usize) -> Option<usize> {
         self.targets.choices(number)
     }
 
     /// The action of an entry, of several ones that of a number, and its arguments; without an entry, the default
     /// action.
     #[inline]
-    pub fn call(&self, number: Option<usize>, chosen: usize) -> (usize, &[u64]) {
+    pub(crate) fn call(&self, number: Option<usize>, chosen: usize) -> (usize, &[u64]) {
         number.and_then(|number| self.targets.get(number, chosen)).unwrap_or_else(|| self.default_call.parts())
     }
 
     /// Counts a frame for an entry; gives the color of the entry's meter.
-    pub fn hit(&mut self, number: usize, bytes: u64, tokens: u64, time: u64) -> u64 {
+    pub(crate) fn hit(&mut self, number: usize, bytes: u64, tokens: u64, time: u64) -> u64 {
         let Some(Some(stored)) = self.entries.get_mut(number) else { return 0 };
         stored.hits.packets += 1;
         stored.hits.bytes += bytes;
@@ -156,12 +156,12 @@ impl Table {
     }
 
     /// An action with its arguments as slots.
-    pub fn resolve(&self, to: &ActionCall) -> Call {
+    pub(crate) fn resolve(&self, to: &ActionCall) -> Call {
         call(to, &self.params)
     }
 
     /// Finds the actions of all entries anew.
-    pub fn retarget(&mut self, target: impl Fn(&Entry, &dyn Fn(&ActionCall) -> Call) -> Target) {
+    pub(crate) fn retarget(&mut self, target: impl Fn(&Entry, &dyn Fn(&ActionCall) -> Call) -> Target) {
         let params = self.params.clone();
         for (number, stored) in self.entries.iter().enumerate() {
             if let Some(stored) = stored.as_ref().filter(|stored| stored.entry.via.is_some()) {
@@ -171,7 +171,7 @@ impl Table {
     }
 
     /// Entries that have had no frame for longer than they may, each once.
-    pub fn take_idle(&mut self, time: u64) -> Vec<Entry> {
+    pub(crate) fn take_idle(&mut self, time: u64) -> Vec<Entry> {
         let idle = |stored: &&mut Stored| {
             let most = stored.entry.idle_timeout;
             most != 0 && !stored.told && time.saturating_sub(stored.last) > most
@@ -184,18 +184,18 @@ impl Table {
     }
 
     /// Rates of an entry's meter, and time of its last frame.
-    pub fn state(&self, like: &Entry) -> Option<(Option<Rates>, u64)> {
+    pub(crate) fn state(&self, like: &Entry) -> Option<(Option<Rates>, u64)> {
         let stored = self.entries[self.number(like)?].as_ref()?;
         Some((stored.meter.rates(), stored.last))
     }
 
     /// Frames and bytes of an entry.
-    pub fn hits(&self, like: &Entry) -> Option<Hits> {
+    pub(crate) fn hits(&self, like: &Entry) -> Option<Hits> {
         Some(self.entries[self.number(like)?].as_ref()?.hits)
     }
 
     /// Sets the rates of an entry's meter.
-    pub fn set_meter(&mut self, like: &Entry, rates: Option<Rates>, time: u64) {
+    pub(crate) fn set_meter(&mut self, like: &Entry, rates: Option<Rates>, time: u64) {
         if let Some(number) = self.number(like)
             && let Some(stored) = &mut self.entries[number]
         {
@@ -204,7 +204,7 @@ impl Table {
     }
 
     /// Sets frames and bytes of an entry.
-    pub fn set_hits(&mut self, like: &Entry, hits: Hits) {
+    pub(crate) fn set_hits(&mut self, like: &Entry, hits: Hits) {
         if let Some(number) = self.number(like)
             && let Some(stored) = &mut self.entries[number]
         {
@@ -221,7 +221,7 @@ impl Table {
     }
 
     /// Adds an entry.
-    pub fn insert(&mut self, entry: &Entry, target: Target, time: u64) -> Result<(), TableError> {
+    pub(crate) fn insert(&mut self, entry: &Entry, target: Target, time: u64) -> Result<(), TableError> {
         if self.number(entry).is_some() {
             return Err(TableError::Exists(self.name.clone()));
         }
@@ -246,7 +246,7 @@ impl Table {
     }
 
     /// Gives an entry another action. Its counter and meter stay.
-    pub fn modify(&mut self, entry: &Entry, target: Target, time: u64) -> Result<(), TableError> {
+    pub(crate) fn modify(&mut self, entry: &Entry, target: Target, time: u64) -> Result<(), TableError> {
         let number = self.needed(entry)?;
         if let Some(stored) = &mut self.entries[number] {
             stored.entry = entry.clone();
@@ -257,7 +257,7 @@ impl Table {
     }
 
     /// Removes the entry with the keys and priority of this one.
-    pub fn delete(&mut self, entry: &Entry) -> Result<(), TableError> {
+    pub(crate) fn delete(&mut self, entry: &Entry) -> Result<(), TableError> {
         let number = self.needed(entry)?;
         self.numbers.remove(&(entry.keys.clone(), entry.priority));
         match &mut self.store {
@@ -271,27 +271,27 @@ impl Table {
     }
 
     /// The entry with the keys and priority of this one.
-    pub fn like(&self, entry: &Entry) -> Option<&Entry> {
+    pub(crate) fn like(&self, entry: &Entry) -> Option<&Entry> {
         self.number(entry).and_then(|number| self.entries[number].as_ref()).map(|stored| &stored.entry)
     }
 
     /// How many entries it has.
-    pub fn len(&self) -> usize {
+    pub(crate) fn len(&self) -> usize {
         self.numbers.len()
     }
 
     /// All entries and what they counted, in the order of their numbers.
-    pub fn entries(&self) -> impl Iterator<Item = (&Entry, Hits)> {
+    pub(crate) fn entries(&self) -> impl Iterator<Item = (&Entry, Hits)> {
         self.entries.iter().flatten().map(|stored| (&stored.entry, stored.hits))
     }
 
     /// The default action.
-    pub fn default(&self) -> &ActionCall {
+    pub(crate) fn default(&self) -> &ActionCall {
         &self.default
     }
 
     /// Sets the default action.
-    pub fn set_default(&mut self, to: &ActionCall) {
+    pub(crate) fn set_default(&mut self, to: &ActionCall) {
         (self.default, self.default_call) = (to.clone(), call(to, &self.params));
     }
 }

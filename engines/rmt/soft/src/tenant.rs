@@ -32,7 +32,7 @@ pub struct Count {
 
 /// State that frames change: registers, counters, and what an entry's direct counter counted.
 #[derive(Debug)]
-pub struct State {
+pub(crate) struct State {
     pub tables: Vec<Table>,
     pub registers: Vec<Vec<u128>>,
     pub counters: Vec<Vec<Count>>,
@@ -420,7 +420,7 @@ fn masked(unit: penstock_rmt_compiler::ir::CounterUnit, packets: u64, bytes: u64
 
 impl State {
     /// Notes that a table has found an entry for a frame, or none.
-    pub fn hit(&mut self, table: TableId, found: Option<usize>, bytes: u64) {
+    pub(crate) fn hit(&mut self, table: TableId, found: Option<usize>, bytes: u64) {
         let tokens = if self.entry_meters[table] == Some(true) { bytes } else { 1 };
         let time = self.time;
         let color = found.map_or(0, |found| self.tables[table].hit(found, bytes, tokens, time));

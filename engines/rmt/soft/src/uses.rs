@@ -4,7 +4,7 @@
 use penstock_rmt_compiler::ir::{ChecksumData, Expr, ExprKind, ParserOp, Program, Stmt, StmtKind, Transition};
 
 /// Fields that a program reads and writes.
-pub struct Uses {
+pub(crate) struct Uses {
     /// By field.
     pub read: Vec<bool>,
     /// By field.
@@ -13,7 +13,7 @@ pub struct Uses {
 
 impl Uses {
     /// Of a program.
-    pub fn of(program: &Program) -> Self {
+    pub(crate) fn of(program: &Program) -> Self {
         let none = vec![false; program.fields.len()];
         let mut this = Self { read: none.clone(), written: none };
         for state in &program.parser.states {

@@ -8,7 +8,7 @@ use crate::tenant::State;
 
 /// The program's state of the present frame. It is reused from frame to frame, so that no frame needs an allocation.
 #[derive(Debug, Default)]
-pub struct Frame {
+pub(crate) struct Frame {
     pub slots: Vec<u64>,
     /// The frame that is being put together.
     pub scratch: Vec<u8>,
@@ -18,7 +18,7 @@ pub struct Frame {
 
 /// The data of native code and of the Rust code that it calls. Native code knows the offsets of the first fields.
 #[repr(C)]
-pub struct Work<'f> {
+pub(crate) struct Work<'f> {
     /// Bytes of the frame.
     pub length: u64,
     /// 1 if the last lookup found an entry.
@@ -35,17 +35,17 @@ pub struct Work<'f> {
 }
 
 /// Offset of [`Work::length`].
-pub const LENGTH_AT: i32 = std::mem::offset_of!(Work<'static>, length) as i32;
+pub(crate) const LENGTH_AT: i32 = std::mem::offset_of!(Work<'static>, length) as i32;
 /// Offset of [`Work::hit`].
-pub const HIT_AT: i32 = std::mem::offset_of!(Work<'static>, hit) as i32;
+pub(crate) const HIT_AT: i32 = std::mem::offset_of!(Work<'static>, hit) as i32;
 /// Offset of [`Work::action`].
-pub const ACTION_AT: i32 = std::mem::offset_of!(Work<'static>, action) as i32;
+pub(crate) const ACTION_AT: i32 = std::mem::offset_of!(Work<'static>, action) as i32;
 /// Offset of [`Work::args`].
-pub const ARGS_AT: i32 = std::mem::offset_of!(Work<'static>, args) as i32;
+pub(crate) const ARGS_AT: i32 = std::mem::offset_of!(Work<'static>, args) as i32;
 
 impl Work<'_> {
     /// The slots of the frame.
-    pub fn slots(&mut self) -> &mut [u64] {
+    pub(crate) fn slots(&mut self) -> &mut [u64] {
         // SAFETY: they are those of the frame that `Frame::run` borrows; native code does not run while Rust code does.
         unsafe { &mut *self.slots }
     }
@@ -53,14 +53,14 @@ impl Work<'_> {
 
 impl Frame {
     /// Begins with a new frame.
-    pub fn begin(&mut self, machine: &Machine) {
+    pub(crate) fn begin(&mut self, machine: &Machine) {
         self.slots.resize(machine.slots.count, 0);
         self.slots[..machine.slots.changing].fill(0);
         self.pending = Pending::default();
     }
 
     /// Runs native code that reads the bytes of the frame at most.
-    pub fn run(&mut self, machine: &Machine, state: &mut State, code: Entry, bytes: &[u8]) {
+    pub(crate) fn run(&mut self, machine: &Machine, state: &mut State, code: Entry, bytes: &[u8]) {
         let slots: *mut [u64] = &mut self.slots[..];
         let mut work = Work {
             length: bytes.len() as u64,
@@ -79,7 +79,7 @@ impl Frame {
     }
 
     /// Writes the headers into the frame. Says whether that is possible where they stand.
-    pub fn patch(&mut self, machine: &Machine, bytes: &mut [u8]) -> bool {
+    pub(crate) fn patch(&mut self, machine: &Machine, bytes: &mut [u8]) -> bool {
         let slots = self.slots.as_mut_ptr();
         // SAFETY: the code is that of the machine's deparser, which calls no Rust code and therefore needs no `Work`.
         // It writes headers that the parser has extracted from these bytes.

@@ -2,6 +2,8 @@
 //! Constructs of P4, in small programs on one frame. The expected bytes follow from the P4-16 specification. It leaves
 //! three things open, which are the engine's own choice: the end of loops without end, messages, and invalid headers.
 
+#![allow(clippy::expect_used, clippy::panic)]
+
 use penstock_rmt::{Block, Tenant};
 use penstock_unit::{Block as _, Entering, Verdict};
 

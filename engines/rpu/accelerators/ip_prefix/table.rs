@@ -7,6 +7,7 @@ use crate::ip_prefix::{BELOW, CLASSES, INTERVALS, KEYS};
 
 /// Why there is no table.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum TableError {
     #[error("cannot read {path}: {source}")]
     Read { path: String, source: io::Error },

@@ -149,7 +149,6 @@ impl Accelerator for StringMatch {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     use crate::pattern_table::compile;

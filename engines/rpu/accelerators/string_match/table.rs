@@ -134,7 +134,6 @@ pub fn compile(path: &str, text: &str) -> Result<Vec<(u32, u32)>, PatternError> 
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

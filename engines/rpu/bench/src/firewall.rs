@@ -13,11 +13,11 @@ use penstock_device::{Device, ForGroup, Override, Rate, Root, Traffic, files};
 use crate::paper;
 
 /// Units of the cards that are measured.
-pub const UNITS: [u32; 1] = [16];
+pub(crate) const UNITS: [u32; 1] = [16];
 /// Prefixes of the list.
 const PREFIXES: usize = 1050;
 /// Sizes that are measured.
-pub const FROM_64: &[usize] = SIZES.split_at(1).1;
+pub(crate) const FROM_64: &[usize] = SIZES.split_at(1).1;
 /// Shortest window, in cycles.
 const WINDOW: u64 = 40_000;
 
@@ -26,7 +26,7 @@ const FIRMWARE: [(&str, &str, usize); 2] =
     [("firewall", "firewall.toml", 64), ("firewall_compat", "firewall-compat.toml", 128)];
 
 /// Measures every size from 64 bytes on 16 units and two ports, with our firmware and with Rosebud's interface.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let (list, blocked) = written_list(lab.root)?;
     for units in lab.selection.units(&UNITS) {
         for (firmware, manifest, goal_from) in FIRMWARE {
@@ -68,7 +68,7 @@ fn check(device: &mut RtlDevice, frames: &Traffic) -> Result<(), BenchError> {
 }
 
 /// Writes the block list to a file. Gives its path, and an address in each of its prefixes.
-pub fn written_list(root: &Root) -> Result<(PathBuf, Vec<u32>), BenchError> {
+pub(crate) fn written_list(root: &Root) -> Result<(PathBuf, Vec<u32>), BenchError> {
     let (text, blocked) = block_list(PREFIXES);
     let folder = root.path().join("build/bench");
     let path = folder.join("blocklist-1050.txt");
@@ -103,7 +103,6 @@ fn block_list(count: usize) -> (String, Vec<u32>) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -7,12 +7,12 @@ use penstock_device::{ForGroup, Override, Rate};
 use crate::paper;
 
 /// Units of the cards that are measured.
-pub const UNITS: [u32; 2] = [16, 8];
+pub(crate) const UNITS: [u32; 2] = [16, 8];
 /// Shortest window, in cycles.
 const WINDOW: u64 = 40_000;
 
 /// Measures every size on 16 and 8 units, with traffic on two ports and on one.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for units in lab.selection.units(&UNITS) {
         let mut device =
             lab.shipped("forward.toml", Override { units: vec![ForGroup::only(units)], ..Override::default() })?;

@@ -9,7 +9,7 @@ use penstock_device::{Device, ForGroup, Override, Rate, Traffic, regs, window};
 use crate::paper;
 
 /// Units of the cards that are measured.
-pub const UNITS: [u32; 2] = [16, 1];
+pub(crate) const UNITS: [u32; 2] = [16, 1];
 /// Shortest window, in cycles.
 const WINDOW: u64 = 40_000;
 /// Frames of a unit in the check, and the number for an endless stream.
@@ -17,7 +17,7 @@ const FEW: u32 = 20;
 const ENDLESS: u32 = 0xFFFF;
 
 /// Measures every size on 16 units, for which line rate is the goal, and on one.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for units in lab.selection.units(&UNITS) {
         let programs = vec![ForGroup::only(lab.root.join("engines/rpu/programs/generator.c"))];
         let mut device = lab.shipped(

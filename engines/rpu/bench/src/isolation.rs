@@ -17,9 +17,9 @@ use penstock_device::{Device, ForGroup, Override, Policy, Port, Rate, Traffic, r
 use serde_json::{Value, json};
 
 /// Units of the card that is measured.
-pub const UNITS: [u32; 1] = [16];
+pub(crate) const UNITS: [u32; 1] = [16];
 /// Frame sizes that are measured.
-pub const SIZES: [usize; 1] = [64];
+pub(crate) const SIZES: [usize; 1] = [64];
 /// Shortest window, in cycles.
 const WINDOW: u64 = 40_000;
 /// The faulty unit: not the first of its cluster.
@@ -59,7 +59,7 @@ const FAULTS: [(&str, Fault); 5] = [
 const POLICIES: [(&str, Policy); 2] = [("round-robin", Policy::RoundRobin), ("flow-hash", Policy::FlowHash)];
 
 /// Measures each fault under each policy.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for units in lab.selection.units(&UNITS) {
         for size in lab.selection.sizes(&SIZES) {
             for (policy_name, policy) in POLICIES {

@@ -11,13 +11,13 @@ use penstock_device::{ForGroup, Override};
 use crate::paper;
 
 /// Units of the cards that are measured.
-pub const UNITS: [u32; 1] = [16];
+pub(crate) const UNITS: [u32; 1] = [16];
 
 /// Goal for 64 bytes and less, ns.
 const GOAL_SMALL_NS: f64 = 500.0;
 
 /// Measures every size on 16 units and two ports. The value is the median.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for units in lab.selection.units(&UNITS) {
         let mut device =
             lab.shipped("forward.toml", Override { units: vec![ForGroup::only(units)], ..Override::default() })?;

@@ -14,7 +14,7 @@ use serde_json::json;
 use crate::paper;
 
 /// Units of the card that is measured.
-pub const UNITS: [u32; 1] = [16];
+pub(crate) const UNITS: [u32; 1] = [16];
 /// Shortest window of a throughput, in cycles.
 const WINDOW: u64 = 40_000;
 /// Cycles that words are sent.
@@ -35,7 +35,7 @@ const WORDS: [Words; 2] = [
 ];
 
 /// Measures loopback for every size, then broadcast.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for units in lab.selection.units(&UNITS) {
         let program = |name: &str| vec![ForGroup::only(lab.root.join("engines/rpu/programs").join(name))];
         let change =

@@ -15,12 +15,12 @@ use penstock_bench::{BenchError, Card, Lab, PORTS, case, rates, traffic, wire};
 use penstock_device::{ForGroup, Override, Policy, Rate};
 
 /// Units of the card that is measured.
-pub const UNITS: [u32; 1] = [16];
+pub(crate) const UNITS: [u32; 1] = [16];
 
 /// Firmware: name in the case, manifest, frame size at which one unit less still carries line rate.
 const FIRMWARE: [(&str, &str, usize); 2] = [("forward", "forward.toml", 64), ("firewall", "firewall.toml", 128)];
 /// Frame sizes that are measured.
-pub const SIZES: [usize; 2] = [FIRMWARE[0].2, FIRMWARE[1].2];
+pub(crate) const SIZES: [usize; 2] = [FIRMWARE[0].2, FIRMWARE[1].2];
 
 /// The paper's time from pause to boot, averaged over 320 loads, us.
 const PAPER_US: f64 = 756_000.0;
@@ -28,7 +28,7 @@ const PAPER_US: f64 = 756_000.0;
 const GOAL_US: f64 = 1_000.0;
 
 /// Reloads all units, for each firmware.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for units in lab.selection.units(&UNITS) {
         for (firmware, manifest, size) in FIRMWARE {
             if lab.selection.sizes(&[size]).next().is_none() {

@@ -12,7 +12,7 @@ use serde_json::json;
 use crate::firewall;
 
 /// Units of the cards that are measured.
-pub const UNITS: [u32; 2] = [1, 16];
+pub(crate) const UNITS: [u32; 2] = [1, 16];
 
 /// Bytes of a frame without FCS.
 const SIZE: usize = 64;
@@ -31,7 +31,7 @@ const DESIGNS: [(&str, Option<f64>); 4] =
     [("forward", Some(GOAL)), ("fingerprint", None), ("firewall", None), ("firewall-compat", None)];
 
 /// Measures the forwarder, and programs with more work.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let (list, blocked) = firewall::written_list(lab.root)?;
     for (name, goal) in DESIGNS {
         for units in lab.selection.units(&UNITS) {

@@ -30,6 +30,7 @@ const MRET: [u8; 4] = 0x3020_0073_u32.to_le_bytes();
 
 /// Why there is no firmware.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum CompileError {
     #[error("no source given; name a .c file or an .elf")]
     NoSource,

@@ -17,6 +17,7 @@ pub const DMEM_DATA_BYTES: usize = 16 * 1024;
 
 /// Why a file is not firmware.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum FirmwareError {
     #[error("not an ELF file ({0}); give a .c file, or an .elf that `penstock compile rpu` wrote")]
     NotElf(#[from] object::Error),

@@ -14,7 +14,7 @@ use crate::image::{PROGRAM, macros};
 const LEVELS: [&str; 7] = ["0", "1", "2", "3", "s", "z", "g"];
 
 /// `penstock compile rpu`.
-pub const COMPILE: Tool = Tool { command, run };
+pub(crate) const COMPILE: Tool = Tool { command, run };
 
 /// Compiles firmware and tells how much of a unit's memories it takes.
 #[derive(Debug, Args)]

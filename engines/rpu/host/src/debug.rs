@@ -18,7 +18,8 @@ const FIRST_REGISTER: u32 = CORE_REGISTERS + 0x600;
 const REGISTERS_END: u32 = CORE_REGISTERS + 0x800;
 
 /// The core.
-pub const CORE: Core = Core { engine: u32::from_le_bytes(*b"rpu\0"), imem: IMEM, data: regs::RPU_CORE_DATA, place };
+pub(crate) const CORE: Core =
+    Core { engine: u32::from_le_bytes(*b"rpu\0"), imem: IMEM, data: regs::RPU_CORE_DATA, place };
 
 /// The place of a word of the program (docs/architecture.md, "RPU address map").
 fn place(address: u32) -> Option<Place> {

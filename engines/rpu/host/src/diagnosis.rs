@@ -30,13 +30,13 @@ const WILD_ACCESS: &str = "ended_by_wild_access";
 const LOOKS: std::ops::RangeInclusive<u64> = 1..=8;
 
 /// Whether the kit ended the program of a unit at `pc` after an access to memory that does not exist.
-pub fn ended_by_wild_access(driver: &RpuDriver, unit: u32, pc: u32) -> bool {
+pub(crate) fn ended_by_wild_access(driver: &RpuDriver, unit: u32, pc: u32) -> bool {
     driver.firmware(unit).and_then(|firmware| firmware.function(pc)) == Some(WILD_ACCESS)
 }
 
 /// Why the program of a unit at `pc` ended: an exception that the kit's handler has stored, an access to memory that
 /// does not exist, or the end of main.
-pub fn ending(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<String>, CardError> {
+pub(crate) fn ending(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<String>, CardError> {
     match driver.firmware(unit).and_then(|firmware| firmware.function(pc)) {
         Some("main_returned") => Ok(Some("main returned; it must take frames in a loop without end".to_owned())),
         Some(WILD_ACCESS) => errors::wild_access(driver, bus, unit),
@@ -53,7 +53,7 @@ pub fn ending(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, pc: u32) -> Resu
 
 /// Address of the load from RECV in which a unit waits, if it does. The host then sees the PC of the next instruction,
 /// and it does not change. The PC does not change at a jump to itself either, which is not a wait.
-pub fn waits_at(firmware: &Firmware, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<u32>, CardError> {
+pub(crate) fn waits_at(firmware: &Firmware, bus: &mut dyn Bus, unit: u32, pc: u32) -> Result<Option<u32>, CardError> {
     let word = |pc: u32| firmware.imem.get(pc as usize..)?.first_chunk().map(|bytes| u32::from_le_bytes(*bytes));
     let load = pc.wrapping_sub(4);
     if !word(load).is_some_and(loads_recv) || word(pc).is_some_and(jumps_to_itself) {

@@ -17,13 +17,13 @@ use crate::image::RpuImage;
 use crate::{diagnosis, errors, kept, service};
 
 /// Places in the window of a unit: data memory, packet memory, instruction memory, tables of accelerators.
-pub const UNIT_DMEM: u32 = 0x080_0000;
-pub const UNIT_PMEM: u32 = 0x100_0000;
-pub const UNIT_IMEM: u32 = 0x200_0000;
-pub const UNIT_TABLES: u32 = 0x300_0000;
+pub(crate) const UNIT_DMEM: u32 = 0x080_0000;
+pub(crate) const UNIT_PMEM: u32 = 0x100_0000;
+pub(crate) const UNIT_IMEM: u32 = 0x200_0000;
+pub(crate) const UNIT_TABLES: u32 = 0x300_0000;
 
 /// The memories of a unit, as the host sees them.
-pub const MEMORIES: &[UnitMemory] = &[
+pub(crate) const MEMORIES: &[UnitMemory] = &[
     UnitMemory { name: "imem", about: "instruction memory", address: UNIT_IMEM, size: 64 << 10 },
     UnitMemory { name: "dmem", about: "data memory", address: UNIT_DMEM, size: 32 << 10 },
     UnitMemory { name: "pmem", about: "packet memory", address: UNIT_PMEM, size: 1 << 20 },
@@ -31,24 +31,24 @@ pub const MEMORIES: &[UnitMemory] = &[
 ];
 
 /// The packet units of a card.
-pub struct RpuDriver {
+pub(crate) struct RpuDriver {
     pub shape: CardShape,
     /// Program of each unit of the card, by number.
     firmware: Vec<Option<Arc<Firmware>>>,
 }
 
 impl RpuDriver {
-    pub fn new(shape: &CardShape) -> Self {
+    pub(crate) fn new(shape: &CardShape) -> Self {
         Self { shape: shape.clone(), firmware: vec![None; shape.units as usize] }
     }
 
     /// The program that a unit runs.
-    pub fn firmware(&self, unit: u32) -> Option<&Arc<Firmware>> {
+    pub(crate) fn firmware(&self, unit: u32) -> Option<&Arc<Firmware>> {
         self.firmware.get(unit as usize)?.as_ref()
     }
 
     /// Accelerators of a unit, from its register.
-    pub fn accelerators(bus: &mut dyn Bus, unit: u32) -> Result<Kinds, CardError> {
+    pub(crate) fn accelerators(bus: &mut dyn Bus, unit: u32) -> Result<Kinds, CardError> {
         let mask = read_unit(bus, unit, own::RPU_HOST_ACCEL)?;
         Ok(Kind::ALL.into_iter().filter(|kind| mask >> *kind as u32 & 1 == 1).collect())
     }
@@ -60,7 +60,7 @@ fn write_table(bus: &mut dyn Bus, words: &[(u32, u32)]) -> Result<(), CardError>
 }
 
 /// Reads data memory of a unit: `size` bytes from `offset` on.
-pub fn read_data(bus: &mut dyn Bus, unit: u32, offset: u32, size: u32) -> Result<Vec<u8>, CardError> {
+pub(crate) fn read_data(bus: &mut dyn Bus, unit: u32, offset: u32, size: u32) -> Result<Vec<u8>, CardError> {
     let first = offset & !3;
     let mut bytes = Vec::new();
     for word in (first..offset + size).step_by(4) {

@@ -45,19 +45,19 @@ fn lacks_accelerator(bus: &mut dyn Bus, unit: u32, flags: u32) -> Result<bool, C
 }
 
 /// The common cause of all other faults, if the flags tell.
-pub fn cause(bus: &mut dyn Bus, unit: u32, flags: u32) -> Result<Option<String>, CardError> {
+pub(crate) fn cause(bus: &mut dyn Bus, unit: u32, flags: u32) -> Result<Option<String>, CardError> {
     Ok(lacks_accelerator(bus, unit, flags)?.then(|| NO_ACCELERATOR.to_owned()))
 }
 
 /// A sentence for each flag.
-pub fn explain(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, flags: u32) -> Result<Vec<String>, CardError> {
+pub(crate) fn explain(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32, flags: u32) -> Result<Vec<String>, CardError> {
     let lacks = lacks_accelerator(bus, unit, flags)?;
     let told = ERRORS.iter().filter(|error| flags >> error.bit & 1 == 1 && !(error.bit == ACCELERATOR_ERROR && lacks));
     told.map(|error| sentence(driver, bus, unit, error)).collect()
 }
 
 /// The message for the last access to memory that does not exist, if there was one.
-pub fn wild_access(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32) -> Result<Option<String>, CardError> {
+pub(crate) fn wild_access(driver: &RpuDriver, bus: &mut dyn Bus, unit: u32) -> Result<Option<String>, CardError> {
     let flags = read_unit(bus, unit, regs::UNIT_ERRORS)? & 1 << WILD_ADDRESS;
     Ok(explain(driver, bus, unit, flags)?.pop())
 }

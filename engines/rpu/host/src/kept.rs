@@ -8,7 +8,7 @@ use crate::driver::read_data;
 
 /// Data memory of a program that is about to be loaded into a unit, with the kept variables of the program before:
 /// those that both have under the same name and size.
-pub fn data(bus: &mut dyn Bus, unit: u32, before: &Firmware, next: &Firmware) -> Result<Vec<u8>, CardError> {
+pub(crate) fn data(bus: &mut dyn Bus, unit: u32, before: &Firmware, next: &Firmware) -> Result<Vec<u8>, CardError> {
     let mut data = next.dmem.clone();
     for variable in &next.kept {
         let same = |old: &&penstock_rpu_compiler::Symbol| (&old.name, old.size) == (&variable.name, variable.size);

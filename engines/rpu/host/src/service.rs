@@ -14,14 +14,14 @@ use crate::driver::{RpuDriver, UNIT_DMEM, read_data};
 use crate::value::{self, Part};
 
 /// Name of the service.
-pub const NAME: &str = "var";
+pub(crate) const NAME: &str = "var";
 /// The services of the engine.
-pub const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show, dump: Some(dump), views: &[] }];
+pub(crate) const SERVICES: &[Service] = &[Service { name: NAME, command, ask, show, dump: Some(dump), views: &[] }];
 
 /// A request. Without `unit`, it is for all units that have the variable.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
-pub enum Ask {
+pub(crate) enum Ask {
     /// Lists the variables of a unit's program; without a unit, of the first one with a program.
     List {
         /// The unit.
@@ -137,7 +137,7 @@ fn programs(driver: &RpuDriver, unit: Option<u32>) -> Result<Vec<(u32, Arc<Firmw
 }
 
 /// Carries out a request.
-pub fn answer(driver: &RpuDriver, bus: &mut dyn Bus, ask: &Json) -> Result<Json, EngineError> {
+pub(crate) fn answer(driver: &RpuDriver, bus: &mut dyn Bus, ask: &Json) -> Result<Json, EngineError> {
     let ask = Ask::deserialize(ask)
         .map_err(|error| refused(format!("not a request to the service `var`: {error}; it takes list, get and set")))?;
     match ask {

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use penstock_engine::words::did_you_mean;
-use penstock_engine::{Fault, Identity, Part, Section, TableNames, only_file};
+use penstock_engine::{Fault, FilesError, Identity, Part, Section, TableNames, only_file};
 use penstock_rpu::accelerator::{Kind, Kinds};
 use penstock_unit::Unit;
 use schemars::JsonSchema;
@@ -44,7 +44,7 @@ pub(crate) struct Table {
 pub(crate) struct Nothing {}
 
 /// Reads `[card.rpu]`, which has no keys.
-pub fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
+pub(crate) fn card(section: Option<Section<'_>>) -> Result<Arc<dyn Part>, Fault> {
     section.map(Section::read::<Nothing>).transpose()?;
     Ok(Arc::new(Settings::default()))
 }
@@ -90,8 +90,8 @@ impl Part for Settings {
         self.tables.iter().map(|(name, file)| (name.clone(), file.clone())).collect()
     }
 
-    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
-        has_table(self.accelerators, name)?;
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, FilesError> {
+        has_table(self.accelerators, name).map_err(FilesError::NoTable)?;
         let mut changed = self.clone();
         changed.tables.insert(name.to_owned(), only_file(name, files)?);
         Ok(Arc::new(changed))
@@ -116,7 +116,7 @@ fn kinds(names: &[String]) -> Result<Kinds, String> {
 }
 
 /// The accelerator whose table has this name, if units with these accelerators have it.
-pub fn has_table(accelerators: Kinds, name: &str) -> Result<Kind, String> {
+pub(crate) fn has_table(accelerators: Kinds, name: &str) -> Result<Kind, String> {
     let with_tables = || Kind::ALL.into_iter().filter(|kind| kind.table_file().is_some());
     let Some(kind) = with_tables().find(|kind| kind.name() == name) else {
         let all: Vec<_> = with_tables().map(Kind::name).collect();

@@ -27,6 +27,6 @@ pub fn words_of(kind: Kind, file: Option<&Path>) -> Result<Vec<(u32, u32)>, Engi
 }
 
 /// The same from the text of a list; `from` is for messages.
-pub fn words(kind: Kind, from: &str, text: &str) -> Result<Vec<(u32, u32)>, EngineError> {
+pub(crate) fn words(kind: Kind, from: &str, text: &str) -> Result<Vec<(u32, u32)>, EngineError> {
     kind.table(from, text).map_err(|error| EngineError::new(ErrorKind::Service(TABLE), error))
 }

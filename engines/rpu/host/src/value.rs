@@ -6,7 +6,7 @@ use serde_json::{Map, Number, Value as Json, json};
 
 /// A part of a variable: `table[3].count`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Part {
+pub(crate) struct Part {
     /// Address of the first byte of the variable or struct that holds it.
     pub address: u32,
     /// Its type.
@@ -17,7 +17,7 @@ pub struct Part {
 
 impl Part {
     /// Bytes from the first one on that hold it.
-    pub fn bytes(&self, all: &Variables) -> u32 {
+    pub(crate) fn bytes(&self, all: &Variables) -> u32 {
         match self.bits {
             Some((first, width)) => (first + width).div_ceil(8),
             None => all.of_id(self.of).bytes,
@@ -25,18 +25,18 @@ impl Part {
     }
 
     /// Its value.
-    pub fn read(&self, all: &Variables, bytes: &[u8]) -> Json {
+    pub(crate) fn read(&self, all: &Variables, bytes: &[u8]) -> Json {
         read_field(all, self.of, self.bits, bytes)
     }
 
     /// Sets it.
-    pub fn write(&self, all: &Variables, value: &Json, bytes: &mut [u8]) -> Result<(), String> {
+    pub(crate) fn write(&self, all: &Variables, value: &Json, bytes: &mut [u8]) -> Result<(), String> {
         write_field(all, self.of, self.bits, value, bytes)
     }
 }
 
 /// Finds a variable, or a part of one.
-pub fn find(all: &Variables, path: &str) -> Result<Part, String> {
+pub(crate) fn find(all: &Variables, path: &str) -> Result<Part, String> {
     // The name of a static variable of a function also has a dot.
     let here = |name: &str| path.strip_prefix(name).filter(|rest| rest.is_empty() || rest.starts_with(['.', '[']));
     let found = all.all.iter().filter_map(|variable| Some((variable, here(&variable.name)?)));
@@ -94,7 +94,7 @@ fn member<'a>(all: &'a Variables, of: TypeId, name: &str) -> Result<&'a Field, S
 }
 
 /// A decimal or hexadecimal number.
-pub fn number(text: &str) -> Option<i128> {
+pub(crate) fn number(text: &str) -> Option<i128> {
     let (sign, digits) = text.strip_prefix('-').map_or((1, text), |digits| (-1, digits));
     let number = match digits.strip_prefix("0x") {
         Some(digits) => i128::from_str_radix(digits, 16),
@@ -264,7 +264,7 @@ fn pattern(all: &Variables, of: TypeId, value: &Json, bits: u32) -> Result<u64, 
 }
 
 /// The variables as the service lists them.
-pub fn listed(all: &Variables) -> Json {
+pub(crate) fn listed(all: &Variables) -> Json {
     let about = |variable: &penstock_rpu_compiler::Variable| {
         let of = all.of_id(variable.of);
         json!({"name": variable.name, "type": of.name, "bytes": of.bytes, "address": variable.address})
@@ -273,7 +273,6 @@ pub fn listed(all: &Variables) -> Json {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::path::Path;
 

@@ -168,11 +168,11 @@ pub(crate) struct Accelerators {
 }
 
 impl Accelerators {
-    pub fn new(kinds: Kinds) -> Self {
+    pub(crate) fn new(kinds: Kinds) -> Self {
         Self { kinds, pages: Kind::ALL.map(|kind| kinds.has(kind).then(|| kind.build())) }
     }
 
-    pub fn mask(&self) -> u32 {
+    pub(crate) fn mask(&self) -> u32 {
         self.kinds.mask()
     }
 
@@ -181,23 +181,23 @@ impl Accelerators {
     }
 
     /// Firmware reads the register at `offset` of the region; None for a page without an accelerator.
-    pub fn read(&mut self, offset: u32) -> Option<u32> {
+    pub(crate) fn read(&mut self, offset: u32) -> Option<u32> {
         self.page(offset).map(|accelerator| accelerator.read(offset % PAGE))
     }
 
     /// Firmware writes it; false for a page without an accelerator, or if the accelerator has an error.
-    pub fn write(&mut self, offset: u32, value: u32, packets: &[u8]) -> bool {
+    pub(crate) fn write(&mut self, offset: u32, value: u32, packets: &[u8]) -> bool {
         self.page(offset).is_some_and(|accelerator| accelerator.write(offset % PAGE, value, packets))
     }
 
     /// The host reads the table word at `offset` of the space.
-    pub fn table(&self, offset: u32) -> u32 {
+    pub(crate) fn table(&self, offset: u32) -> u32 {
         let window = self.pages.get((offset / WINDOW) as usize).and_then(Option::as_ref);
         window.map_or(0, |accelerator| accelerator.table(offset % WINDOW))
     }
 
     /// The host writes it.
-    pub fn load(&mut self, offset: u32, value: u32) {
+    pub(crate) fn load(&mut self, offset: u32, value: u32) {
         if let Some(accelerator) = self.pages.get_mut((offset / WINDOW) as usize).and_then(Option::as_mut) {
             accelerator.load(offset % WINDOW, value);
         }

@@ -24,9 +24,11 @@ pub(crate) struct Broadcast {
 }
 
 impl Broadcast {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
+        #[expect(clippy::unreachable, reason = "the vector has as many elements as the array")]
+        let region = vec![[0; 4]; WORDS].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!());
         Self {
-            region: vec![[0; 4]; WORDS].into_boxed_slice().try_into().unwrap_or_else(|_| unreachable!("as many words")),
+            region,
             mask: 0,
             value: 0,
             listening: false,
@@ -38,30 +40,30 @@ impl Broadcast {
     }
 
     /// Forgets messages; the region stays.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.listen(false);
         (self.mask, self.value) = (0, 0);
     }
 
     /// The word at an offset in the region.
-    pub fn word(&self, offset: u32) -> u32 {
+    pub(crate) fn word(&self, offset: u32) -> u32 {
         u32::from_le_bytes(self.region[(offset >> 2) as usize % WORDS])
     }
 
     /// Writes the word at an offset for this unit alone.
-    pub fn write(&mut self, offset: u32, word: u32) {
+    pub(crate) fn write(&mut self, offset: u32, word: u32) {
         self.region[(offset >> 2) as usize % WORDS] = word.to_le_bytes();
     }
 
     /// The program stores `bytes` at an offset: returns the words for the other units.
-    pub fn store(&mut self, offset: u32, bytes: &[u8]) -> Word {
+    pub(crate) fn store(&mut self, offset: u32, bytes: &[u8]) -> Word {
         let (index, lane) = ((offset >> 2) as usize % WORDS, (offset & 3) as usize);
         self.region[index][lane..lane + bytes.len()].copy_from_slice(bytes);
         Word { index: index as u16, bytes: self.region[index], stored: ((1 << bytes.len()) - 1) << lane }
     }
 
     /// Receives a word from another unit; true if it is a message that reaches the head of the queue.
-    pub fn receive(&mut self, word: Word) -> bool {
+    pub(crate) fn receive(&mut self, word: Word) -> bool {
         let to = &mut self.region[usize::from(word.index)];
         for byte in (0..4).filter(|byte| word.stored >> byte & 1 != 0) {
             to[byte] = word.bytes[byte];
@@ -78,7 +80,7 @@ impl Broadcast {
     }
 
     /// Takes messages from now on, or forgets all and takes no more.
-    pub fn listen(&mut self, listening: bool) {
+    pub(crate) fn listen(&mut self, listening: bool) {
         self.listening = listening;
         if !listening {
             self.head = None;
@@ -87,12 +89,12 @@ impl Broadcast {
     }
 
     /// Whether messages are taken.
-    pub fn listens(&self) -> bool {
+    pub(crate) fn listens(&self) -> bool {
         self.listening
     }
 
     /// Takes the oldest message away; true when there is another one.
-    pub fn release(&mut self) -> bool {
+    pub(crate) fn release(&mut self) -> bool {
         self.head.is_some() && self.advance()
     }
 
@@ -105,17 +107,17 @@ impl Broadcast {
     }
 
     /// Offset in the region of the oldest message.
-    pub fn head(&self) -> Option<u32> {
+    pub(crate) fn head(&self) -> Option<u32> {
         self.head.map(|index| u32::from(index) << 2)
     }
 
     /// Messages after the oldest.
-    pub fn waiting(&self) -> usize {
+    pub(crate) fn waiting(&self) -> usize {
         self.behind.len()
     }
 
     /// Whether a word has arrived since the last call.
-    pub fn take_news(&mut self) -> bool {
+    pub(crate) fn take_news(&mut self) -> bool {
         std::mem::take(&mut self.news)
     }
 }

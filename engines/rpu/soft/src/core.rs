@@ -17,13 +17,13 @@ const TRAP: u32 = 4;
 
 /// Causes of a trap (RISC-V privileged specification 20240411, table 14).
 mod cause {
-    pub const FETCH_MISALIGNED: u32 = 0;
-    pub const ILLEGAL: u32 = 2;
-    pub const BREAKPOINT: u32 = 3;
-    pub const LOAD_MISALIGNED: u32 = 4;
-    pub const STORE_MISALIGNED: u32 = 6;
-    pub const ECALL: u32 = 11;
-    pub const INTERRUPT: u32 = 1 << 31 | 11;
+    pub(super) const FETCH_MISALIGNED: u32 = 0;
+    pub(super) const ILLEGAL: u32 = 2;
+    pub(super) const BREAKPOINT: u32 = 3;
+    pub(super) const LOAD_MISALIGNED: u32 = 4;
+    pub(super) const STORE_MISALIGNED: u32 = 6;
+    pub(super) const ECALL: u32 = 11;
+    pub(super) const INTERRUPT: u32 = 1 << 31 | 11;
 }
 
 /// Machine mode's registers, as far as the core has them.
@@ -57,11 +57,12 @@ pub(crate) struct Core {
 }
 
 impl Core {
-    pub fn new(number: u8) -> Self {
+    pub(crate) fn new(number: u8) -> Self {
         let illegal = decode(0, 0);
+        #[expect(clippy::unreachable, reason = "the vector has as many elements as the array")]
         let program: Box<[Op; WORDS]> = match vec![illegal; WORDS].into_boxed_slice().try_into() {
             Ok(program) => program,
-            Err(_) => unreachable!("the length is the array's"),
+            Err(_) => unreachable!(),
         };
         Self {
             program,
@@ -76,12 +77,12 @@ impl Core {
     }
 
     /// Takes a word into instruction memory.
-    pub fn load(&mut self, address: u32, word: u32) {
+    pub(crate) fn load(&mut self, address: u32, word: u32) {
         let pc = address & PC_MASK & !3;
         self.program[(pc >> 2) as usize] = decode(word, pc);
     }
 
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.pc = 0;
         self.csrs = Csrs::default();
         self.in_trap = false;
@@ -89,17 +90,17 @@ impl Core {
     }
 
     /// Stops waiting in a RECV: it will be executed again.
-    pub fn leave_load(&mut self) {
+    pub(crate) fn leave_load(&mut self) {
         self.waiting = false;
     }
 
     /// Goes on at another address.
-    pub fn go_to(&mut self, pc: u32) {
+    pub(crate) fn go_to(&mut self, pc: u32) {
         self.pc = pc & PC_MASK & !3;
     }
 
     /// Executes one instruction, and takes no interrupt. None when it is done, else why it is not.
-    pub fn step(&mut self, system: &mut System, outside: &mut dyn Outside) -> Option<Pause> {
+    pub(crate) fn step(&mut self, system: &mut System, outside: &mut dyn Outside) -> Option<Pause> {
         let before = system.now;
         let pause = self.steps(system, outside, 1);
         system.pardon(system.now - before);
@@ -164,7 +165,7 @@ impl Core {
     }
 
     /// Executes until the core would wait, at most `limit` instructions.
-    pub fn run(&mut self, system: &mut System, outside: &mut dyn Outside, limit: u64) -> Pause {
+    pub(crate) fn run(&mut self, system: &mut System, outside: &mut dyn Outside, limit: u64) -> Pause {
         let mut left = limit;
         loop {
             system.tick_timer();

@@ -42,30 +42,30 @@ const HEADER_BYTES: usize = 128;
 
 /// Bits of INTERRUPT_FLAGS.
 pub(crate) mod flag {
-    pub const TIMER: u16 = 1 << 0;
-    pub const PACKET: u16 = 1 << 1;
-    pub const HOST_MEMORY: u16 = 1 << 2;
-    pub const BROADCAST: u16 = 1 << 3;
-    pub const POKE: u16 = 1 << 4;
-    pub const EVICT: u16 = 1 << 5;
-    pub const WILD: u16 = 1 << 8;
-    pub const BAD_DESCRIPTOR: u16 = 1 << 9;
-    pub const BAD_DESTINATION: u16 = 1 << 10;
-    pub const BAD_SLOT: u16 = 1 << 11;
-    pub const ACCELERATOR: u16 = 1 << 12;
-    pub const HOST_ERROR: u16 = 1 << 13;
+    pub(crate) const TIMER: u16 = 1 << 0;
+    pub(crate) const PACKET: u16 = 1 << 1;
+    pub(crate) const HOST_MEMORY: u16 = 1 << 2;
+    pub(crate) const BROADCAST: u16 = 1 << 3;
+    pub(crate) const POKE: u16 = 1 << 4;
+    pub(crate) const EVICT: u16 = 1 << 5;
+    pub(crate) const WILD: u16 = 1 << 8;
+    pub(crate) const BAD_DESCRIPTOR: u16 = 1 << 9;
+    pub(crate) const BAD_DESTINATION: u16 = 1 << 10;
+    pub(crate) const BAD_SLOT: u16 = 1 << 11;
+    pub(crate) const ACCELERATOR: u16 = 1 << 12;
+    pub(crate) const HOST_ERROR: u16 = 1 << 13;
     /// Interrupts that no mask hides.
-    pub const ERRORS: u16 = 0x3F00;
+    pub(crate) const ERRORS: u16 = 0x3F00;
 }
 
 /// Values of SEND_DESC_TYPE.
 mod kind {
-    pub const SEND: u32 = 0;
-    pub const RELEASE: u32 = 1;
-    pub const TO_UNIT: u32 = 2;
-    pub const SLOTS: u32 = 3;
-    pub const HOST_WRITE: u32 = 4;
-    pub const HOST_READ: u32 = 5;
+    pub(super) const SEND: u32 = 0;
+    pub(super) const RELEASE: u32 = 1;
+    pub(super) const TO_UNIT: u32 = 2;
+    pub(super) const SLOTS: u32 = 3;
+    pub(super) const HOST_WRITE: u32 = 4;
+    pub(super) const HOST_READ: u32 = 5;
 }
 
 /// The result of a load from a register.
@@ -170,7 +170,7 @@ pub(crate) struct System {
 }
 
 impl System {
-    pub fn new(identity: Identity, accelerators: Kinds) -> Self {
+    pub(crate) fn new(identity: Identity, accelerators: Kinds) -> Self {
         Self {
             identity,
             dmem: vec![[0; 4]; DMEM_BYTES as usize / 4].into(),
@@ -214,7 +214,7 @@ impl System {
     }
 
     /// Forgets frames, slots and settings; memories, counters and tables stay.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.time.rebase(self.ns());
         (self.now, self.told, self.ahead) = (0, 0, 0);
         self.slots = [Slot::default(); MAX_SLOTS + 1];
@@ -235,7 +235,7 @@ impl System {
     }
 
     /// Takes a frame into a slot that the program has declared.
-    pub fn receive(&mut self, slot: u8, arrival: Arrival, bytes: &[u8]) {
+    pub(crate) fn receive(&mut self, slot: u8, arrival: Arrival, bytes: &[u8]) {
         let Some(place) = self.slots.get_mut(usize::from(slot)) else {
             return;
         };
@@ -259,35 +259,35 @@ impl System {
     }
 
     /// Slots whose frames the program has not disposed of: bit n - 1 is slot n.
-    pub fn held_slots(&self) -> u32 {
+    pub(crate) fn held_slots(&self) -> u32 {
         self.active & !self.waiting_slots
     }
 
     /// Instructions since a slot was released while one was held; 0 when none is.
-    pub fn held(&self) -> u64 {
+    pub(crate) fn held(&self) -> u64 {
         if self.held_slots() == 0 { 0 } else { self.now - self.held_since }
     }
 
     /// Instructions since the program sent a frame that it had made, if it ever has.
-    pub fn since_generated(&self) -> Option<u64> {
+    pub(crate) fn since_generated(&self) -> Option<u64> {
         Some(self.now - self.generated_at?)
     }
 
     /// Excludes this many instructions from the time in which slots were held: a debugger executed them.
-    pub fn pardon(&mut self, instructions: u64) {
+    pub(crate) fn pardon(&mut self, instructions: u64) {
         // Slots may have been released meanwhile.
         self.held_since = self.now.min(self.held_since + instructions);
     }
 
     /// The frames that wait to go over loopback will not.
-    pub fn forget_waiting(&mut self) {
+    pub(crate) fn forget_waiting(&mut self) {
         self.waiting.clear();
         self.waiting_slots = 0;
     }
 
     /// The memory word that holds `address`, if it is in memory of this unit alone.
     #[inline(always)]
-    pub fn memory(&mut self, address: u32) -> Option<&mut [u8; 4]> {
+    pub(crate) fn memory(&mut self, address: u32) -> Option<&mut [u8; 4]> {
         let dmem = address.wrapping_sub(DMEM_BASE);
         if dmem < DMEM_BYTES - REGION_BYTES {
             return self.dmem.get_mut((dmem >> 2) as usize);
@@ -297,7 +297,7 @@ impl System {
 
     /// The same for the program, which has the header window besides.
     #[inline(always)]
-    pub fn program_memory(&mut self, address: u32) -> Option<&mut [u8; 4]> {
+    pub(crate) fn program_memory(&mut self, address: u32) -> Option<&mut [u8; 4]> {
         let window = address.wrapping_sub(WINDOW_BASE);
         if window < WINDOW_BYTES {
             let header = self.slots[usize::from(self.received)].header.unwrap_or_default();
@@ -312,12 +312,12 @@ impl System {
     }
 
     /// The word that holds `address`, in reverse order, if there is an alias of memory.
-    pub fn load_swapped(&mut self, address: u32) -> Option<u32> {
+    pub(crate) fn load_swapped(&mut self, address: u32) -> Option<u32> {
         self.swapped_memory(address).map(|word| u32::from_be_bytes(*word))
     }
 
     /// Stores bytes of a word from `address` on, in reverse order; false if the address is not in an alias of memory.
-    pub fn store_swapped(&mut self, address: u32, bytes: &[u8]) -> bool {
+    pub(crate) fn store_swapped(&mut self, address: u32, bytes: &[u8]) -> bool {
         let at = (address & 3) as usize;
         let Some(word) = self.swapped_memory(address) else { return false };
         for (lane, byte) in (at..).zip(bytes) {
@@ -326,7 +326,7 @@ impl System {
         true
     }
 
-    pub fn raise(&mut self, flags: u16) {
+    pub(crate) fn raise(&mut self, flags: u16) {
         self.flags |= flags;
         self.errors |= flags & flag::ERRORS;
         const OF_INSTRUCTIONS: [u16; 4] = [flag::WILD, flag::BAD_DESCRIPTOR, flag::BAD_DESTINATION, flag::BAD_SLOT];
@@ -338,33 +338,33 @@ impl System {
     }
 
     /// A frame waits to be taken.
-    pub fn has_frame(&self) -> bool {
+    pub(crate) fn has_frame(&self) -> bool {
         !self.queue.is_empty()
     }
 
     /// An interrupt is due.
-    pub fn interrupt(&self) -> bool {
+    pub(crate) fn interrupt(&self) -> bool {
         self.flags & (self.mask | flag::ERRORS) != 0
     }
 
     /// Cycles since reset: an instruction takes one, or longer if the host has passed more time.
     #[inline]
-    pub fn clock(&self) -> u64 {
+    pub(crate) fn clock(&self) -> u64 {
         self.now + self.ahead
     }
 
     /// The same in ns.
-    pub fn ns(&self) -> u64 {
+    pub(crate) fn ns(&self) -> u64 {
         self.clock() * NS_A_CYCLE
     }
 
     /// Tells the system that `cycles` have passed since the last call.
-    pub fn pass(&mut self, cycles: u64) {
+    pub(crate) fn pass(&mut self, cycles: u64) {
         self.told += cycles;
         self.ahead = self.ahead.max(self.told.saturating_sub(self.now));
     }
 
-    pub fn tick_timer(&mut self) {
+    pub(crate) fn tick_timer(&mut self) {
         let late = self.clock().checked_sub(self.timer_due);
         if let (1.., Some(late)) = (self.timer_interval, late) {
             let interval = u64::from(self.timer_interval);
@@ -374,7 +374,7 @@ impl System {
     }
 
     /// Cycles until the timer's next interrupt, 0 if it is due already; `u64::MAX` if the timer is off.
-    pub fn until_timer(&self) -> u64 {
+    pub(crate) fn until_timer(&self) -> u64 {
         if self.timer_interval == 0 { u64::MAX } else { self.timer_due.saturating_sub(self.clock()) }
     }
 
@@ -403,7 +403,7 @@ impl System {
     }
 
     /// Loads the register that holds `address`, where no memory is.
-    pub fn load_register(&mut self, address: u32) -> Loaded {
+    pub(crate) fn load_register(&mut self, address: u32) -> Loaded {
         let last = &self.slots[usize::from(self.received)];
         let value = match address & !3 {
             regs::RPU_CORE_RECV => {
@@ -487,7 +487,7 @@ impl System {
 
     /// Stores `bytes` bytes into the register that holds `address`, where no memory is. All bytes, halves or the whole
     /// of `value` are what is stored.
-    pub fn store_register(&mut self, address: u32, value: u32, bytes: u32, outside: &mut dyn Outside) -> Stored {
+    pub(crate) fn store_register(&mut self, address: u32, value: u32, bytes: u32, outside: &mut dyn Outside) -> Stored {
         match address & !3 {
             regs::RPU_CORE_SEND => self.send(value, None, kind::SEND, outside),
             regs::RPU_CORE_SEND_DESC_LOW => self.send_desc[0] = merged(self.send_desc[0], value, address, bytes),
@@ -545,7 +545,7 @@ impl System {
     }
 
     /// Stores `bytes` into the broadcast region, if `address` is in it.
-    pub fn store_broadcast(&mut self, address: u32, bytes: &[u8], outside: &mut dyn Outside) -> bool {
+    pub(crate) fn store_broadcast(&mut self, address: u32, bytes: &[u8], outside: &mut dyn Outside) -> bool {
         let offset = address.wrapping_sub(REGION_BASE);
         if offset >= REGION_BYTES {
             return false;
@@ -555,7 +555,7 @@ impl System {
     }
 
     /// Receives a word from another unit.
-    pub fn hear(&mut self, word: Word) {
+    pub(crate) fn hear(&mut self, word: Word) {
         if self.broadcast.receive(word) {
             self.flags |= flag::BROADCAST;
         }
@@ -620,7 +620,7 @@ impl System {
 
     /// Offers the frames that wait to go over loopback, until one has to wait on; false when that was the first.
     #[inline(never)]
-    pub fn resume(&mut self, outside: &mut dyn Outside) -> bool {
+    pub(crate) fn resume(&mut self, outside: &mut dyn Outside) -> bool {
         let mut moved = false;
         while let Some(&frame) = self.waiting.front()
             && self.offer(frame, outside) != Answer::Full
@@ -766,7 +766,6 @@ fn copy(memory: &mut [u8], offset: usize, bytes: &[u8]) {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
     /// Records the unit's actions.

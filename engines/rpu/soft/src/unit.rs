@@ -41,9 +41,9 @@ enum State {
 
 /// Values of HALTED.
 mod halted {
-    pub const BY_REQUEST: u32 = 1;
-    pub const BY_EBREAK: u32 = 2;
-    pub const BY_STEP: u32 = 3;
+    pub(super) const BY_REQUEST: u32 = 1;
+    pub(super) const BY_EBREAK: u32 = 2;
+    pub(super) const BY_STEP: u32 = 3;
 }
 
 struct Debug {

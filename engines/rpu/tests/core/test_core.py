@@ -329,8 +329,8 @@ def cycles_per_round(tmp_path: Path, body: list[int], before: list[int] | None =
 
 
 def test_cycles(tmp_path: Path) -> None:
-    """The cost of each instruction: the table at the top of rpu_core.sv. A change of the pipeline that costs cycles must
-    fail here.
+    """The cost of each instruction: the table at the top of rpu_core.sv. A change of the pipeline that costs cycles
+    must fail here.
     """
     use = isa.imm("addi", 11, 10, 1)
     expect = {

@@ -6,7 +6,7 @@ use std::io::{Read, stdin};
 use clap::{ArgMatches, Args, Command, FromArgMatches, ValueEnum};
 use penstock_device::{Progress, Root};
 use penstock_engine::{Tool, ToolError, Workbench, note, say};
-use penstock_xdp_host::{Lanes, lanes};
+use penstock_xdp_host::Lanes;
 use penstock_xdp_soft::{HexError, bare as soft, read_hex};
 
 use crate::{Bare, BareError, BareProgram};
@@ -25,7 +25,7 @@ struct Arguments {
     #[arg(long, value_enum, default_value = "soft")]
     target: Target,
     /// Lanes of the core, on rtl: 1, 2, 3, 4 or 8; 4 by default.
-    #[arg(long, value_name = "N", value_parser = lanes)]
+    #[arg(long, value_name = "N")]
     lanes: Option<Lanes>,
     /// The memory it works on, in hex.
     #[arg(value_name = "MEMORY_HEX")]

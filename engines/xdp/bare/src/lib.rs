@@ -34,6 +34,7 @@ const LIMIT: u64 = 500_000;
 
 /// Why there is no result.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum BareError {
     #[error(transparent)]
     Program(#[from] bare::BareError),

@@ -4,7 +4,7 @@
 //!
 //! `PENSTOCK_XDP_ROUNDS` says how many programs, `PENSTOCK_SEED` which is the first, `PENSTOCK_XDP_LANES` on cores of
 //! how many lanes each runs ("1,2,3,4,8"); without that, on one of 1, 2, 4 and 8 lanes, in turn.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};

@@ -10,7 +10,7 @@ use penstock_xdp_host::executed::Executed;
 use crate::programs;
 
 /// Rows executed for a frame of this many bytes, on average.
-pub fn rows_a_frame(root: &Root, name: &'static str, lanes: Lanes, size: usize) -> Result<f64, BenchError> {
+pub(crate) fn rows_a_frame(root: &Root, name: &'static str, lanes: Lanes, size: usize) -> Result<f64, BenchError> {
     let failed = |what: String| BenchError::Wrong(name, what);
     let (program, contents) = programs::loaded(root, name, Some(lanes))?;
     let (compiled, placement) = program.translate().map_err(|error| failed(error.to_string()))?;

@@ -54,7 +54,7 @@ struct Other {
 }
 
 /// Compiles all that is installed.
-pub fn run(root: &Root, report: &mut dyn FnMut(&[Row])) {
+pub(crate) fn run(root: &Root, report: &mut dyn FnMut(&[Row])) {
     for (what, others) in [("the kernel's samples", samples(root)), ("the objects of xdp-tools", Ok(tools()))] {
         match others {
             Ok(others) if others.is_empty() => note!("skipped: {what} are not installed; {PACKAGES}"),
@@ -179,7 +179,6 @@ fn compiled(object: &Object, entry: &Entry, lanes: Lanes) -> Result<Compiled, St
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::BTreeSet;
 

@@ -13,7 +13,7 @@ use penstock_xdp_host::{GroupSettings, Lanes, XdpImage, XdpProgram};
 use penstock_xdp_maps::{MapId, Maps, Store};
 
 /// A program, and what the paper and the goals say of it.
-pub struct Program {
+pub(crate) struct Program {
     pub name: &'static str,
     /// Rows before code motion at 1, 2, 3 and 8 lanes (Figure 8), where they are given.
     paper_by_lanes: Option<[f64; 4]>,
@@ -24,7 +24,7 @@ pub struct Program {
 
 impl Program {
     /// Rows of the paper at each number of lanes: final rows at 4, rows before code motion at the others.
-    pub fn paper_rows(&self, lanes: usize) -> Option<f64> {
+    pub(crate) fn paper_rows(&self, lanes: usize) -> Option<f64> {
         let index = match lanes {
             1 => 0,
             2 => 1,
@@ -36,18 +36,18 @@ impl Program {
     }
 
     /// Rows aimed at.
-    pub fn goal_rows(&self, lanes: usize) -> Option<f64> {
+    pub(crate) fn goal_rows(&self, lanes: usize) -> Option<f64> {
         (lanes == 4).then_some(self.goal_rows)
     }
 
     /// Its source.
-    pub fn source(&self, root: &Root) -> PathBuf {
+    pub(crate) fn source(&self, root: &Root) -> PathBuf {
         root.join("engines/xdp/programs").join(self.name).with_extension("c")
     }
 }
 
 /// All programs for which the paper has rows. load_balancer does the work of the paper's Katran, in its smallest form.
-pub const PROGRAMS: [Program; 9] = [
+pub(crate) const PROGRAMS: [Program; 9] = [
     program("xdp1", Some([48.0, 37.0, 36.0, 36.0]), Some(36.0), 24.0),
     program("xdp2", Some([64.0, 46.0, 43.0, 41.0]), Some(43.0), 30.0),
     program("xdp_adjust_tail", Some([83.0, 52.0, 46.0, 43.0]), Some(43.0), 40.0),
@@ -69,12 +69,12 @@ const fn program(
 }
 
 /// The design of a program, with its maps and constants.
-pub fn manifest(root: &Root, program: &str) -> PathBuf {
+pub(crate) fn manifest(root: &Root, program: &str) -> PathBuf {
     root.join("engines/xdp/bench/cards").join(program).with_extension("toml")
 }
 
 /// A card of this many units that run a program.
-pub fn card(lab: &Lab, program: &str, units: u32) -> Result<RtlDevice, BenchError> {
+pub(crate) fn card(lab: &Lab, program: &str, units: u32) -> Result<RtlDevice, BenchError> {
     let change = Override { units: vec![ForGroup::only(units)], ..Override::default() };
     lab.in_turn(&manifest(lab.root, program), change)
 }
@@ -84,7 +84,7 @@ type Contents = Vec<(Map, Vec<Entry>)>;
 
 /// The program of its design's only group of units, for the given number of lanes or that of the design, and the
 /// initial contents of its maps.
-pub fn loaded(
+pub(crate) fn loaded(
     root: &Root,
     name: &'static str,
     lanes: Option<Lanes>,
@@ -108,7 +108,7 @@ pub fn loaded(
 }
 
 /// Fills maps of native code, found by their names.
-pub fn fill(
+pub(crate) fn fill(
     name: &'static str,
     maps: &mut Maps,
     contents: &Contents,
@@ -126,6 +126,6 @@ pub fn fill(
 
 /// How many ports frames of a program's bench enter at. Two tell ports apart: traffic of both would be that of another
 /// program.
-pub fn ports(program: &str) -> u32 {
+pub(crate) fn ports(program: &str) -> u32 {
     if matches!(program, "rxq_info" | "simple_firewall") { 1 } else { PORTS }
 }

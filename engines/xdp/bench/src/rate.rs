@@ -19,12 +19,12 @@ use crate::programs;
 /// The bench's name in its rows.
 const BENCH: &str = "xdp-rate";
 /// Units of the cards that are measured.
-pub const UNITS: [u32; 5] = [1, 2, 4, 8, 16];
+pub(crate) const UNITS: [u32; 5] = [1, 2, 4, 8, 16];
 /// The size of the frames, and that of the firewall's frames, whose goal is line rate of a port.
-pub const SIZE: usize = 64;
+pub(crate) const SIZE: usize = 64;
 const SMALLEST: usize = 60;
 /// Sizes of the frames whose time is measured.
-pub const SIZES: [usize; 5] = [60, 64, 256, 512, 1500];
+pub(crate) const SIZES: [usize; 5] = [60, 64, 256, 512, 1500];
 /// Window, in cycles.
 const WINDOW: u64 = 40_000;
 /// Clock of the paper's core, MHz.
@@ -32,7 +32,7 @@ const PAPER_MHZ: f64 = 156.25;
 
 /// Programs, each the design of its name in engines/xdp/bench/cards, and the rates of the paper's core for them,
 /// millions of frames a second.
-pub const PROGRAMS: [(&str, f64); 12] = [
+pub(crate) const PROGRAMS: [(&str, f64); 12] = [
     ("drop", 52.0),
     ("tx", 22.5),
     ("redirect", 15.0),
@@ -51,7 +51,7 @@ const TIMED: &str = "redirect";
 
 /// Measures each program on each card. The goals: on one unit what the paper's core would do at our clock, and of the
 /// firewall on sixteen line rate of a port.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for units in lab.selection.units(&UNITS) {
         for (name, paper) in PROGRAMS {
             if lab.selection.takes(&case(name, units, SIZE)) {

@@ -20,7 +20,7 @@ use crate::programs::PROGRAMS;
 use crate::{executed, others, rate};
 
 /// Compiles all programs, ours and third-party ones; no card is needed.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for program in &PROGRAMS {
         for lanes in Lanes::ALL {
             let failed = |error: penstock_xdp_host::XdpError| BenchError::Engine(EngineError::program(error));

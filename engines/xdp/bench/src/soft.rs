@@ -18,7 +18,7 @@ use crate::{programs, rate};
 const GOALS: [(&str, f64); 2] = [("xdp1", 10.0), ("simple_firewall", 5.0)];
 
 /// Measures each program.
-pub fn run(lab: &Lab) -> Result<(), BenchError> {
+pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for (name, _) in rate::PROGRAMS {
         let goal = GOALS.iter().find(|(with_goal, _)| *with_goal == name).map(|(_, mpps)| *mpps);
         let case = parameters(&[("program", json!(name)), ("size", json!(rate::SIZE))]);

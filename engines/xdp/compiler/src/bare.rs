@@ -31,6 +31,7 @@ const PROLOGUE: usize = 3;
 
 /// A program that has no rows.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum BareError {
     #[error(transparent)]
     Code(#[from] CodeError),

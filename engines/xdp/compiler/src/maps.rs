@@ -15,21 +15,37 @@ pub const MAX_DATA_BYTES: u32 = 65_536;
 /// The kinds of map that the engine has. The kernel's numbers and names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MapKind {
+    /// `BPF_MAP_TYPE_HASH`
     Hash,
+    /// `BPF_MAP_TYPE_ARRAY`
     Array,
+    /// `BPF_MAP_TYPE_PROG_ARRAY`: the targets of tail calls.
     ProgArray,
+    /// `BPF_MAP_TYPE_PERF_EVENT_ARRAY`: records for the host, a queue for each processor.
     PerfEventArray,
+    /// `BPF_MAP_TYPE_PERCPU_HASH`: a value for each processor.
     PercpuHash,
+    /// `BPF_MAP_TYPE_PERCPU_ARRAY`: a value for each processor.
     PercpuArray,
+    /// `BPF_MAP_TYPE_LRU_HASH`: a full map gives up an old entry.
     LruHash,
+    /// `BPF_MAP_TYPE_LRU_PERCPU_HASH`: both.
     LruPercpuHash,
+    /// `BPF_MAP_TYPE_LPM_TRIE`: the longest prefix decides.
     LpmTrie,
+    /// `BPF_MAP_TYPE_ARRAY_OF_MAPS`
     ArrayOfMaps,
+    /// `BPF_MAP_TYPE_HASH_OF_MAPS`
     HashOfMaps,
+    /// `BPF_MAP_TYPE_DEVMAP`: interfaces to redirect to, by index.
     Devmap,
+    /// `BPF_MAP_TYPE_CPUMAP`: processors to redirect to.
     Cpumap,
+    /// `BPF_MAP_TYPE_XSKMAP`: AF_XDP sockets to redirect to.
     Xskmap,
+    /// `BPF_MAP_TYPE_DEVMAP_HASH`: interfaces to redirect to, by key.
     DevmapHash,
+    /// `BPF_MAP_TYPE_RINGBUF`: records for the host, one queue for all processors.
     Ringbuf,
 }
 
@@ -75,13 +91,9 @@ const FOREIGN: [(u32, &str); 17] = [
 ];
 
 impl MapKind {
-    /// The kind of this number, or its name in Linux.
-    pub fn from_number(number: u32) -> Result<MapKind, String> {
-        if let Some((_, kind, _)) = KINDS.iter().find(|(n, _, _)| *n == number) {
-            return Ok(*kind);
-        }
-        let foreign = FOREIGN.iter().find(|(n, _)| *n == number);
-        Err(foreign.map_or_else(|| format!("number {number}"), |(_, name)| (*name).to_owned()))
+    /// The kind of this number in Linux; None if the engine does not have it.
+    pub fn from_number(number: u32) -> Option<MapKind> {
+        KINDS.iter().find(|(n, _, _)| *n == number).map(|(_, kind, _)| *kind)
     }
 
     /// Its number in Linux.
@@ -134,14 +146,19 @@ impl Display for MapKind {
 pub struct MapShape {
     /// The kernel's number; [`MapShape::kind`] tells whether the engine supports it.
     pub number: u32,
+    /// Bytes of a key.
     pub key_bytes: u32,
+    /// Bytes of a value, of each processor in per-CPU maps.
     pub value_bytes: u32,
+    /// The number of entries; of a ring buffer its bytes.
     pub max_entries: u32,
+    /// The kernel's `map_flags`.
     pub flags: u32,
 }
 
 /// The contents of a map before the program runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants' comments speak of their fields")]
 pub enum Contents {
     /// Nothing.
     Empty,
@@ -154,19 +171,25 @@ pub enum Contents {
 /// A map of an object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Map {
+    /// The name that the source gives it.
     pub name: String,
     /// The section that declares it, or that it holds.
     pub section: String,
+    /// The map's kind and sizes.
     pub shape: MapShape,
     /// The shape of the inner maps of a map of maps.
     pub inner: Option<MapShape>,
+    /// The layout of a key, if the object's BTF has its type.
     pub key_type: Option<Shape>,
+    /// The layout of a value, if the object's BTF has its type.
     pub value_type: Option<Shape>,
+    /// The contents before the program runs.
     pub contents: Contents,
 }
 
 /// Why the engine does not take a map.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum MapError {
     #[error("maps of the type {0} are not supported; those that are: {names}", names = supported())]
     Kind(String),
@@ -206,7 +229,14 @@ const INNER_MAP: u32 = 1 << 12;
 impl MapShape {
     /// Its kind, if the engine has it.
     pub fn kind(&self) -> Result<MapKind, MapError> {
-        MapKind::from_number(self.number).map_err(MapError::Kind)
+        MapKind::from_number(self.number).ok_or_else(|| MapError::Kind(self.kind_name()))
+    }
+
+    /// The name of its kind in Linux, also if the engine does not have it; a number if Linux has none, either.
+    pub fn kind_name(&self) -> String {
+        let foreign = || FOREIGN.iter().find(|(number, _)| *number == self.number).map(|(_, name)| (*name).to_owned());
+        let own = MapKind::from_number(self.number).map(|kind| kind.to_string());
+        own.or_else(foreign).unwrap_or_else(|| format!("number {}", self.number))
     }
 
     /// Bytes of memory for keys and values when it is full; each is rounded up to eight. Per-CPU kinds need them for

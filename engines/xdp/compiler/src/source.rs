@@ -8,6 +8,7 @@ use std::process::Command;
 
 /// Why there is no object.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum SourceError {
     #[error("{}: {source}", path.display())]
     File { path: PathBuf, source: io::Error },
@@ -41,7 +42,9 @@ fn misses_linux(messages: &str) -> bool {
 /// An object, and the compiler's warnings.
 #[derive(Debug)]
 pub struct Compiled {
+    /// The object file, in ELF.
     pub object: Vec<u8>,
+    /// The warnings, as the compiler printed them; empty if there are none.
     pub messages: String,
 }
 

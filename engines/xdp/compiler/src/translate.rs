@@ -12,6 +12,7 @@ use crate::rows::Lanes;
 
 /// A program that has no rows.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum TranslateError {
     #[error(transparent)]
     Build(#[from] BuildError),
@@ -22,6 +23,7 @@ pub enum TranslateError {
 /// A program as rows, and the features it needs that no card has.
 #[derive(Debug, Clone)]
 pub struct Translated {
+    /// The rows.
     pub compiled: Compiled,
     /// For messages: "it calls …".
     pub beyond: Vec<String>,

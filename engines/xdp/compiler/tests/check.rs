@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The checker: accepted programs, refused programs with their messages, and facts. If bpf() is allowed, the tests also
 //! ask Linux.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod common;
 

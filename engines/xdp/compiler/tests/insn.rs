@@ -1,6 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The instruction set: every opcode there and back, the kernel's notation, every encoding that is none.
 
+#![allow(clippy::expect_used)]
+
 use penstock_xdp_compiler::insn::{Code, CodeError, DecodeError, decode};
 
 /// A slot from its fields.

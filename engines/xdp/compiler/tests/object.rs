@@ -349,8 +349,11 @@ fn entries_of_maps() {
     object.set_entries("table", 9).unwrap();
     assert_eq!(object.map("table").unwrap().1.shape.max_entries, 9);
     assert!(check(&object, &program(&object, "one")).is_ok());
-    assert_eq!(object.set_entries("tables", 9).unwrap_err(), "it has no map tables; it has .data, table");
-    assert_eq!(object.set_entries(".data", 9).unwrap_err(), ".data holds global variables, which are one entry");
+    assert_eq!(object.set_entries("tables", 9).unwrap_err().to_string(), "it has no map tables; it has .data, table");
+    assert_eq!(
+        object.set_entries(".data", 9).unwrap_err().to_string(),
+        ".data holds global variables, which are one entry"
+    );
 }
 
 #[test]

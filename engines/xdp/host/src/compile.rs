@@ -12,7 +12,7 @@ use penstock_xdp_compiler::card::{Placement, place};
 use penstock_xdp_compiler::check::{CheckError, Facts, check, helper_name};
 use penstock_xdp_compiler::ir::CONTEXTS;
 use penstock_xdp_compiler::maps::{Map, MapKind};
-use penstock_xdp_compiler::object::{Entry, LinkError, Object, ObjectError, Program};
+use penstock_xdp_compiler::object::{EntriesError, Entry, LinkError, Object, ObjectError, Program};
 use penstock_xdp_compiler::rows::Lanes;
 use penstock_xdp_compiler::rows::run::MAX_ROWS;
 use penstock_xdp_compiler::translate::{TranslateError, translate};
@@ -22,7 +22,7 @@ use crate::executed::{ExecuteError, Executed};
 use crate::program::object_of;
 
 /// `penstock compile xdp`.
-pub const COMPILE: Tool = Tool { command, run };
+pub(crate) const COMPILE: Tool = Tool { command, run };
 
 /// Compiles an XDP object or C source; prints the features that its programs use, and whether the engine supports them.
 #[derive(Debug, Args)]
@@ -33,7 +33,7 @@ struct Arguments {
     #[arg(long)]
     explain: bool,
     /// Lanes of the core: 1, 2, 3, 4 or 8 [default: 4]
-    #[arg(long, value_name = "N", value_parser = lanes)]
+    #[arg(long, value_name = "N")]
     lanes: Option<Lanes>,
     /// Print the rows of each program.
     #[arg(long)]
@@ -55,15 +55,6 @@ struct Arguments {
 
 fn command() -> Command {
     Arguments::augment_args(Command::new("xdp"))
-}
-
-/// A number of lanes that a core may have.
-///
-/// # Errors
-/// If no core has this many; a sentence.
-pub fn lanes(word: &str) -> Result<Lanes, String> {
-    let count = word.parse().ok().and_then(Lanes::new);
-    count.ok_or_else(|| format!("a core has 1, 2, 3, 4 or 8 lanes, not {word}"))
 }
 
 /// A map and how many entries it gets.
@@ -92,8 +83,8 @@ enum RefusedError {
     NoProgram { file: PathBuf, name: String, there: Vec<String> },
     #[error("{}: {source}", file.display())]
     Link { file: PathBuf, source: Box<LinkError> },
-    #[error("{}: {what}", file.display())]
-    Entries { file: PathBuf, what: String },
+    #[error("{}: {source}", file.display())]
+    Entries { file: PathBuf, source: EntriesError },
     #[error(transparent)]
     Source(#[from] crate::program::XdpError),
     #[error("--entries: {0} is there twice; leave one out")]
@@ -124,7 +115,7 @@ fn report(request: &Arguments, frames: Option<&[Vec<u8>]>, root: &Root) -> Resul
     let mut object = Object::read(&data).map_err(|source| RefusedError::Object { file: file.clone(), source })?;
     for (map, count) in &request.entries {
         let set = object.set_entries(map, *count);
-        set.map_err(|what| RefusedError::Entries { file: file.clone(), what })?;
+        set.map_err(|source| RefusedError::Entries { file: file.clone(), source })?;
     }
     for note in &object.notes {
         note!("{}: {note}", file.display());
@@ -315,7 +306,7 @@ fn explain(object: &Object, Accepted { program, facts, placement, beyond, .. }: 
 /// Type, key, value, entries and memory of a map.
 fn map_line(map: &Map) -> String {
     let shape = &map.shape;
-    let kind = MapKind::from_number(shape.number).map_or_else(|name| name, |kind| kind.to_string());
+    let kind = shape.kind_name();
     let named = |shape: &Option<penstock_xdp_compiler::btf::Shape>| {
         shape.as_ref().map_or_else(String::new, |shape| format!(" ({shape})"))
     };
@@ -359,7 +350,7 @@ fn described_map(map: &Map, missing: Option<&str>) -> Value {
     let shape = &map.shape;
     json!({
         "name": map.name,
-        "type": MapKind::from_number(shape.number).map_or_else(|name| name, |kind| kind.to_string()),
+        "type": shape.kind_name(),
         "key_bytes": shape.key_bytes,
         "value_bytes": shape.value_bytes,
         "entries": shape.max_entries,

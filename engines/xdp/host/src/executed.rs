@@ -12,6 +12,7 @@ use penstock_xdp_maps::{CreateError, Errno, MapId, Maps, Memory, MemoryError, St
 
 /// Why frames cannot be carried through.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum ExecuteError {
     #[error(transparent)]
     Memory(#[from] MemoryError),

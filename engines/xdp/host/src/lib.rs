@@ -25,7 +25,6 @@ use penstock_engine::{
 };
 use schemars::SchemaGenerator;
 
-pub use compile::lanes;
 pub use driver::{DriverError, XdpDriver};
 pub use image::{Program, UnknownName, XdpImage};
 pub use penstock_xdp_compiler::btf::Value;

@@ -16,7 +16,7 @@ fn unit(native: &mut dyn Native, number: u32) -> Option<&mut Unit> {
 }
 
 /// Gives units of the mask a program, whose maps they share.
-pub fn load(native: &mut dyn Native, units: u32, loaded: &Loaded) {
+pub(crate) fn load(native: &mut dyn Native, units: u32, loaded: &Loaded) {
     for number in units_of(units) {
         if let Some(unit) = unit(native, number) {
             unit.load(loaded.clone());
@@ -25,12 +25,12 @@ pub fn load(native: &mut dyn Native, units: u32, loaded: &Loaded) {
 }
 
 /// The programs of the units in the mask, each program once.
-pub fn running(native: &mut dyn Native, units: u32) -> Vec<Loaded> {
+pub(crate) fn running(native: &mut dyn Native, units: u32) -> Vec<Loaded> {
     units_of(units).filter_map(|number| unit(native, number)?.loaded().cloned()).collect()
 }
 
 /// The program of that number, if a unit of the mask runs it.
-pub fn find(native: &mut dyn Native, units: u32, number: u64) -> Option<Loaded> {
+pub(crate) fn find(native: &mut dyn Native, units: u32, number: u64) -> Option<Loaded> {
     running(native, units).into_iter().find(|loaded| loaded.number == number)
 }
 
@@ -38,7 +38,7 @@ pub fn find(native: &mut dyn Native, units: u32, number: u64) -> Option<Loaded> 
 ///
 /// # Errors
 /// A map refuses an entry.
-pub fn begin(loaded: &Loaded, maps: &[(Map, Vec<Entry>)]) -> Result<(), MapError> {
+pub(crate) fn begin(loaded: &Loaded, maps: &[(Map, Vec<Entry>)]) -> Result<(), MapError> {
     for (map, entries) in maps {
         let mut access = NativeAccess { loaded: loaded.clone(), map };
         for (key, value) in entries {
@@ -49,7 +49,7 @@ pub fn begin(loaded: &Loaded, maps: &[(Map, Vec<Entry>)]) -> Result<(), MapError
 }
 
 /// A map of a program in native code.
-pub struct NativeAccess<'a> {
+pub(crate) struct NativeAccess<'a> {
     /// The program.
     pub loaded: Loaded,
     /// The map.
@@ -61,7 +61,7 @@ impl<'a> NativeAccess<'a> {
     ///
     /// # Errors
     /// The units run another program.
-    pub fn new(native: &mut dyn Native, map: &'a Map) -> Result<Self, MapError> {
+    pub(crate) fn new(native: &mut dyn Native, map: &'a Map) -> Result<Self, MapError> {
         let loaded = find(native, mask_of(&map.units), map.program.number);
         Ok(Self { loaded: loaded.ok_or_else(|| MapError::Gone(map.name.clone()))?, map })
     }

@@ -14,7 +14,7 @@ use penstock_xdp_compiler::card::{Before, NoProgram, Placement, Room, place_in};
 use penstock_xdp_compiler::check::{CheckError, Facts, check};
 use penstock_xdp_compiler::ir::CONTEXTS;
 use penstock_xdp_compiler::maps::Contents;
-use penstock_xdp_compiler::object::{Entry, LinkError, Object, ObjectError, Program};
+use penstock_xdp_compiler::object::{EntriesError, Entry, LinkError, Object, ObjectError, Program};
 use penstock_xdp_compiler::rows::Lanes;
 use penstock_xdp_compiler::source::{self, SourceError};
 use penstock_xdp_compiler::translate::{TranslateError, Translated, translate};
@@ -90,12 +90,12 @@ pub enum XdpError {
         source: Box<ValueError>,
     },
     /// A map does not take its number of entries.
-    #[error("{}: {what}", path.display())]
+    #[error("{}: {source}", path.display())]
     Entries {
         /// The object.
         path: PathBuf,
-        /// The compiler's reason.
-        what: String,
+        /// Why.
+        source: EntriesError,
     },
     /// A program cannot be linked.
     #[error("{}: {source}", path.display())]
@@ -255,7 +255,7 @@ impl XdpProgram {
                 return Err(unknown_map(&path, &object, Table::Entries, name));
             }
             let set = object.set_entries(name, *entries);
-            set.map_err(|what| XdpError::Entries { path: path.clone(), what })?;
+            set.map_err(|source| XdpError::Entries { path: path.clone(), source })?;
         }
         let there = || object.entries.iter().map(|entry| entry.name.clone()).collect::<Vec<_>>().join(", ");
         let chosen = match (entry, object.entries.as_slice()) {

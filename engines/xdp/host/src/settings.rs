@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use penstock_engine::{Fault, Identity, Part, Section, TableNames, only_file};
+use penstock_engine::{Fault, FilesError, Identity, Part, Section, TableNames, only_file};
 use penstock_unit::Unit;
 use penstock_xdp_compiler::btf::Value;
 use penstock_xdp_compiler::card::{BANKS, ROWS};
@@ -172,7 +172,7 @@ impl Part for GroupSettings {
         TableNames::OfProgram
     }
 
-    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, FilesError> {
         let mut changed = self.clone();
         changed.maps.insert(name.to_owned(), only_file(name, files)?);
         Ok(Arc::new(changed))
@@ -187,10 +187,10 @@ impl Part for CardSettings {
         TableNames::Fixed(vec![ROUTES])
     }
 
-    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, String> {
+    fn with_files(&self, name: &str, files: Vec<PathBuf>) -> Result<Arc<dyn Part>, FilesError> {
         match name {
             ROUTES => Ok(Arc::new(Self { routes: Some(only_file(name, files)?), ..self.clone() })),
-            _ => Err(format!("there is no table `{name}`: for the card, xdp has `{ROUTES}` only")),
+            _ => Err(FilesError::NoTable(format!("there is no table `{name}`: for the card, xdp has `{ROUTES}` only"))),
         }
     }
 
@@ -200,7 +200,6 @@ impl Part for CardSettings {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::path::Path;
 
@@ -242,7 +241,7 @@ mod tests {
         assert_eq!(card.card_parameters(), [("MapRows", 4 * u64::from(ROWS))]);
         let other = card.with_files("xdp.routes", vec!["other.json".into()]).unwrap();
         assert!(format!("{other:?}").contains("\"other.json\""));
-        assert!(card.with_files("route", vec!["other.json".into()]).unwrap_err().contains("`xdp.routes`"));
+        assert!(card.with_files("route", vec!["other.json".into()]).unwrap_err().to_string().contains("`xdp.routes`"));
     }
 
     #[test]

@@ -4,6 +4,7 @@
 /// An error number of Linux.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
 #[repr(i32)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum Errno {
     #[error("not permitted: constants stay as the object has them (EPERM)")]
     Perm = 1,

@@ -36,25 +36,32 @@ impl Store {
 pub enum Index {
     /// The key is the place, and all places have entries.
     Array,
+    /// Hash tables of all kinds.
     Hash(Hash),
+    /// Prefixes; the longest that matches has the place.
     Prefixes(Prefixes),
     /// The key is the place; by place, whether it has an entry.
     Entries(Vec<bool>),
     /// The same, with the queues to the host.
     Perf(Vec<bool>, Vec<Events>),
+    /// The positions of a ring buffer.
     Ring(Ring),
 }
 
 /// A map.
 #[derive(Debug)]
 pub struct Map {
+    /// Its sizes.
     pub shape: MapShape,
+    /// Its kind.
     pub kind: MapKind,
     /// For maps of maps, the shape of the inner maps.
     pub inner: Option<MapShape>,
     /// Nobody writes it any more.
     pub frozen: bool,
+    /// The memory of the values.
     pub values: Values,
+    /// The places of the keys.
     pub index: Index,
 }
 

@@ -25,6 +25,7 @@ impl MapId {
 
 /// Why a map was not made.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum CreateError {
     #[error("map {name}: {source}")]
     Shape { name: String, source: MapError },
@@ -39,6 +40,7 @@ pub enum CreateError {
 /// The maps of an engine, and the memory of its programs.
 #[derive(Debug)]
 pub struct Maps {
+    /// The memory, in which values of maps have addresses.
     pub memory: Memory,
     maps: Vec<Map>,
     cpus: u32,

@@ -16,6 +16,7 @@ const GUARD: usize = 1 << 16;
 
 /// Why there is no memory.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum MemoryError {
     #[error("4 GiB of addresses could not be reserved ({0}); raise `ulimit -v`, or set vm.overcommit_memory to 0 or 1")]
     Reserve(std::io::Error),

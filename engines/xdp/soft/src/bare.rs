@@ -22,6 +22,7 @@ use crate::state::{FUEL, STACK_END, State};
 
 /// Why a program gave nothing.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum BareError {
     #[error(transparent)]
     Code(#[from] CodeError),

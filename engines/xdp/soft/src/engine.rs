@@ -32,6 +32,7 @@ impl ProgramId {
 
 /// Why an object or a program was not loaded.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum LoadError {
     #[error(transparent)]
     Memory(#[from] MemoryError),
@@ -53,6 +54,7 @@ pub enum LoadError {
 
 /// Why a program was not run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum RunError {
     #[error("the frame has {0} bytes; the buffer takes up to {limit}", limit = BUFFER_END - HEADROOM)]
     Frame(usize),

@@ -6,6 +6,7 @@ use crate::ProgramId;
 /// A frame, and the metadata before it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Frame {
+    /// The frame's bytes, without FCS.
     pub data: Vec<u8>,
     /// Metadata that programs have put before the frame with `bpf_xdp_adjust_meta`.
     pub meta: Vec<u8>,
@@ -34,16 +35,22 @@ pub struct Input {
 /// The action for a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
+    /// `XDP_ABORTED`: dropped; the program met an error.
     Aborted,
+    /// `XDP_DROP`
     Drop,
+    /// `XDP_PASS`: to the host.
     Pass,
+    /// `XDP_TX`: out of the interface on which it arrived.
     Tx,
+    /// `XDP_REDIRECT`: to a [`Target`].
     Redirect,
 }
 
 /// A port that a frame is redirected to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Port {
+    /// The interface, as Linux numbers it.
     pub ifindex: u32,
     /// The program that its device map runs on frames to it, with `egress` set.
     pub program: Option<ProgramId>,
@@ -52,11 +59,15 @@ pub struct Port {
 /// The destination of a redirected frame.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Target {
+    /// To one interface.
     Port(Port),
     /// A copy to each.
     Ports(Vec<Port>),
+    /// To a processor, whose program in the cpumap runs there.
     Cpu {
+        /// The processor's number.
         cpu: u32,
+        /// The program in the cpumap's entry, if it has one.
         program: Option<ProgramId>,
     },
     /// The AF_XDP socket of that queue.

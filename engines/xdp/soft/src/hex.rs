@@ -3,6 +3,7 @@
 
 /// Why digits are no bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum HexError {
     #[error("`{0}` is no hexadecimal digit; write bytes as two digits each, with or without spaces between them")]
     Digit(char),

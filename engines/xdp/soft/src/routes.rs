@@ -11,32 +11,41 @@ use std::net::IpAddr;
 /// The action for packets on a route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RouteKind {
+    /// Forwarded to the route's interface.
     Unicast,
     /// To this machine: not forwarded.
     Local,
+    /// Dropped; `bpf_fib_lookup` answers `BPF_FIB_LKUP_RET_BLACKHOLE`.
     Blackhole,
+    /// Dropped; `bpf_fib_lookup` answers `BPF_FIB_LKUP_RET_UNREACHABLE`.
     Unreachable,
+    /// Dropped; `bpf_fib_lookup` answers `BPF_FIB_LKUP_RET_PROHIBIT`.
     Prohibit,
 }
 
 /// A route.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Route {
+    /// An address, of which the first `bits` bits count.
     pub prefix: IpAddr,
     /// Its length in bits.
     pub bits: u8,
+    /// The action.
     pub kind: RouteKind,
     /// The interface that leads there.
     pub ifindex: u32,
     /// None: the destination is a neighbour.
     pub gateway: Option<IpAddr>,
+    /// Of two routes for one prefix, the one with the smaller metric is used.
     pub metric: u32,
 }
 
 /// An interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Interface {
+    /// The interface's own MAC address.
     pub mac: [u8; 6],
+    /// The longest packet that it sends, in bytes of IP.
     pub mtu: u32,
     /// Whether packets that arrive on it are forwarded.
     pub forwards: bool,
@@ -45,15 +54,20 @@ pub struct Interface {
 /// A neighbour's address on an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Neighbour {
+    /// The interface that the neighbour is on.
     pub ifindex: u32,
+    /// The neighbour's IP address.
     pub address: IpAddr,
 }
 
 /// A table of routes.
 #[derive(Debug, Clone, Default)]
 pub struct Routes {
+    /// In any order.
     pub routes: Vec<Route>,
+    /// The MAC addresses of neighbours.
     pub neighbours: HashMap<Neighbour, [u8; 6]>,
+    /// By Linux's number of the interface.
     pub interfaces: HashMap<u32, Interface>,
 }
 

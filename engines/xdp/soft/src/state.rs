@@ -12,25 +12,25 @@ use crate::routes::Routes;
 use penstock_unit::Log;
 
 /// The place of the frame's buffer.
-pub const BUFFER: u32 = 0x0001_0000;
+pub(crate) const BUFFER: u32 = 0x0001_0000;
 /// The place of a frame's first byte when its program begins.
-pub const HEADROOM: u32 = 256;
+pub(crate) const HEADROOM: u32 = 256;
 /// Up to here the buffer holds a frame; after it Linux keeps its own data.
-pub const BUFFER_END: u32 = 3776;
+pub(crate) const BUFFER_END: u32 = 3776;
 /// The first bytes of the buffer, which Linux keeps for itself.
-pub const BUFFER_START: u32 = 40;
+pub(crate) const BUFFER_START: u32 = 40;
 /// Behind the stack of the first function. Deeper frames are below it.
-pub const STACK_END: u32 = 0x0002_0200;
+pub(crate) const STACK_END: u32 = 0x0002_0200;
 /// Bytes of the stack that all functions of a program share.
 const STACK_BYTES: u32 = 512;
 /// The place of `struct xdp_md`. Its fields have 32 bits, and so do our addresses.
-pub const CONTEXT: u32 = 0x0000_1000;
+pub(crate) const CONTEXT: u32 = 0x0000_1000;
 /// Jumps back and calls that a program may take for a frame.
-pub const FUEL: i64 = 1 << 24;
+pub(crate) const FUEL: i64 = 1 << 24;
 
 /// Offsets from the buffer's beginning.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct Packet {
+pub(crate) struct Packet {
     pub meta: u32,
     pub data: u32,
     pub end: u32,
@@ -38,7 +38,7 @@ pub struct Packet {
 
 /// The state of an engine.
 #[repr(C)]
-pub struct State {
+pub(crate) struct State {
     /// The rest of [`FUEL`]; negative: the program was stopped.
     pub fuel: i64,
     pub cpu: u64,
@@ -59,14 +59,14 @@ pub struct State {
 }
 
 /// Places in [`State`] that native code uses.
-pub const FUEL_AT: i32 = offset_of!(State, fuel) as i32;
-pub const CPU_AT: i32 = offset_of!(State, cpu) as i32;
-pub const TIME_AT: i32 = offset_of!(State, time) as i32;
-pub const FAULT_AT: i32 = offset_of!(State, fault) as i32;
+pub(crate) const FUEL_AT: i32 = offset_of!(State, fuel) as i32;
+pub(crate) const CPU_AT: i32 = offset_of!(State, cpu) as i32;
+pub(crate) const TIME_AT: i32 = offset_of!(State, time) as i32;
+pub(crate) const FAULT_AT: i32 = offset_of!(State, fault) as i32;
 
 impl State {
     /// With all at its beginning.
-    pub fn new(maps: Maps) -> State {
+    pub(crate) fn new(maps: Maps) -> State {
         State {
             fuel: 0,
             cpu: 0,
@@ -89,7 +89,7 @@ impl State {
     ///
     /// # Errors
     /// EINVAL: it is too long, or its metadata.
-    pub fn begin(&mut self, frame: &Frame, input: &Input) -> Result<(), Errno> {
+    pub(crate) fn begin(&mut self, frame: &Frame, input: &Input) -> Result<(), Errno> {
         let (data, meta) = (frame.data.len(), frame.meta.len());
         if data > (BUFFER_END - HEADROOM) as usize || meta > (HEADROOM - BUFFER_START) as usize {
             return Err(Errno::Invalid);
@@ -114,7 +114,7 @@ impl State {
     ///
     /// # Errors
     /// None: it is always there.
-    pub fn finish(&mut self, frame: &mut Frame) -> Result<(), Errno> {
+    pub(crate) fn finish(&mut self, frame: &mut Frame) -> Result<(), Errno> {
         let Packet { meta, data, end } = self.packet;
         let bytes = self.maps.memory.bytes((BUFFER + meta).into(), (end - meta) as usize)?;
         let (before, packet) = bytes.split_at((data - meta) as usize);
@@ -126,7 +126,7 @@ impl State {
     }
 
     /// Writes down for the program where the frame is.
-    pub fn publish(&mut self) -> Result<(), Errno> {
+    pub(crate) fn publish(&mut self) -> Result<(), Errno> {
         let Packet { meta, data, end } = self.packet;
         let Input { ifindex, queue, egress, .. } = self.input;
         let fields = [BUFFER + data, BUFFER + end, BUFFER + meta, ifindex, queue, egress];
@@ -138,7 +138,7 @@ impl State {
     }
 
     /// The next random number (xorshift).
-    pub fn random(&mut self) -> u32 {
+    pub(crate) fn random(&mut self) -> u32 {
         self.random ^= self.random << 13;
         self.random ^= self.random >> 7;
         self.random ^= self.random << 17;
@@ -146,7 +146,7 @@ impl State {
     }
 
     /// The program that a map's entry names.
-    pub fn program(&self, handle: u32) -> Option<ProgramId> {
+    pub(crate) fn program(&self, handle: u32) -> Option<ProgramId> {
         let number = handle.checked_sub(1)?;
         ((number as usize) < self.entries.len()).then_some(ProgramId(number))
     }

@@ -1,14 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Frames and edits as header_vectors.py writes them.
 
+#![allow(clippy::panic)]
+
 use penstock_headers::{EditError, Field, Headers};
 
-pub fn bytes(hex: &str) -> Vec<u8> {
+pub(crate) fn bytes(hex: &str) -> Vec<u8> {
     let hex = hex.trim_matches('-');
     (0..hex.len()).step_by(2).map(|at| u8::from_str_radix(&hex[at..at + 2], 16).unwrap()).collect()
 }
 
-pub fn edit(headers: &mut Headers, frame: &mut Vec<u8>, edit: &str) -> Result<(), EditError> {
+pub(crate) fn edit(headers: &mut Headers, frame: &mut Vec<u8>, edit: &str) -> Result<(), EditError> {
     let number = |hex| u128::from_str_radix(hex, 16).unwrap();
     let field = |name| Field::parse(name).unwrap();
     match edit.split(':').collect::<Vec<_>>()[..] {

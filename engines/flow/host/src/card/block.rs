@@ -28,7 +28,7 @@ const ROUNDS: u32 = 4;
 
 /// A block and the host's knowledge of it.
 #[derive(Debug)]
-pub struct CardBlock {
+pub(crate) struct CardBlock {
     /// Its place in the design.
     block: usize,
     program: Program,
@@ -47,7 +47,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card's elements are not as many, or their tables are too small; nothing has changed then.
-    pub fn load(bus: &mut dyn Bus, block: usize, image: &FlowImage, prefix: &str) -> Result<Self, FlowError> {
+    pub(crate) fn load(bus: &mut dyn Bus, block: usize, image: &FlowImage, prefix: &str) -> Result<Self, FlowError> {
         let program = image.sized(prefix);
         let (elements, card) = (program.elements.len(), bus.read(base(block) + own::FLOW_BLOCK_ELEMENTS)?);
         if elements != card as usize {
@@ -78,7 +78,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The programs differ in more than rows; then nothing has changed.
-    pub fn change(&mut self, bus: &mut dyn Bus, image: &FlowImage, prefix: &str) -> Result<(), FlowError> {
+    pub(crate) fn change(&mut self, bus: &mut dyn Bus, image: &FlowImage, prefix: &str) -> Result<(), FlowError> {
         let program = image.sized(prefix);
         if let Some((element, what)) = self.program.difference(&program) {
             return Err(HostError::Differs { element, what }.into());
@@ -93,12 +93,12 @@ impl CardBlock {
     }
 
     /// Frames that have entered the block.
-    pub fn entered(&self, bus: &mut dyn Bus) -> Result<u64, FlowError> {
+    pub(crate) fn entered(&self, bus: &mut dyn Bus) -> Result<u64, FlowError> {
         Ok(Window { bus, block: self.block, element: 0 }.count(own::FLOW_HOST_FRAMES)?)
     }
 
     /// Whether the table of an element has no room.
-    pub fn is_full(&self, bus: &mut dyn Bus) -> Result<bool, FlowError> {
+    pub(crate) fn is_full(&self, bus: &mut dyn Bus) -> Result<bool, FlowError> {
         for (element, source) in self.program.elements.iter().enumerate() {
             if source.key.is_some() && self.count(bus, element)? >= self.capacity(bus, element)? {
                 return Ok(true);
@@ -109,7 +109,7 @@ impl CardBlock {
 
     /// Expires all contexts whose deadline has passed, and reads the events while their times of 32 bits have one
     /// meaning.
-    pub fn sweep(&mut self, bus: &mut dyn Bus, clock: &mut Clock) -> Result<(), FlowError> {
+    pub(crate) fn sweep(&mut self, bus: &mut dyn Bus, clock: &mut Clock) -> Result<(), FlowError> {
         for element in 0..self.program.elements.len() {
             if self.count(bus, element)? > 0 {
                 self.window(bus, element).change(SWEEP)?;
@@ -196,7 +196,7 @@ impl CardBlock {
 }
 
 /// A block with its card.
-pub struct OnCard<'a> {
+pub(crate) struct OnCard<'a> {
     pub on: &'a mut CardBlock,
     pub clock: &'a mut Clock,
     pub bus: &'a mut dyn Bus,
@@ -384,10 +384,9 @@ impl Elements for OnCard<'_> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 impl CardBlock {
     /// The first block of a design, with one element whose key is 16 bits.
-    pub fn one() -> Self {
+    pub(crate) fn one() -> Self {
         let text = "element one { key eth.type else => keep }";
         let program = penstock_flow_compiler::compile("one.efsm", text).unwrap().program;
         let contexts = program.elements.iter().map(Contexts::of).collect();
@@ -396,7 +395,6 @@ impl CardBlock {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::{CardError, Native};
     use penstock_flow_compiler::hardware;

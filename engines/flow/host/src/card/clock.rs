@@ -10,8 +10,8 @@ use crate::error::FlowError;
 
 /// Registers of the card's time (shell/regs/inline.rdl): its ns, low and high word, and whether it stands still. A read
 /// of the low word latches the high word; a write to the low word sets both.
-pub const TIME_L: u32 = INLINE_WINDOW + regs::INLINE_TIME_L;
-pub const TIME_H: u32 = INLINE_WINDOW + regs::INLINE_TIME_H;
+pub(super) const TIME_L: u32 = INLINE_WINDOW + regs::INLINE_TIME_L;
+pub(super) const TIME_H: u32 = INLINE_WINDOW + regs::INLINE_TIME_H;
 const HOLD: u32 = INLINE_WINDOW + regs::INLINE_HOLD;
 
 /// µs that the clock advances in one step. A deadline that passes in such a step stays in the past long enough for a
@@ -24,7 +24,7 @@ const LATEST: u64 = u64::MAX / 2000;
 
 /// The clock of a card.
 #[derive(Debug, Default)]
-pub struct Clock {
+pub(crate) struct Clock {
     /// Time at the last access, in µs.
     time: u64,
     /// The clock is stopped.
@@ -37,7 +37,7 @@ pub struct Clock {
 
 impl Clock {
     /// Sets the clock to 0 and lets it follow the card's cycles. The blocks have no contexts yet.
-    pub fn begin(&mut self, bus: &mut dyn Bus, blocks: &mut [&mut CardBlock]) -> Result<(), FlowError> {
+    pub(crate) fn begin(&mut self, bus: &mut dyn Bus, blocks: &mut [&mut CardBlock]) -> Result<(), FlowError> {
         bus.write(HOLD, 0)?;
         self.write(bus, 0)?;
         *self = Self { unset: Some(entered(bus, blocks)?), ..Self::default() };
@@ -45,7 +45,7 @@ impl Clock {
     }
 
     /// Reads the clock.
-    pub fn now(&mut self, bus: &mut dyn Bus) -> Result<u64, FlowError> {
+    pub(crate) fn now(&mut self, bus: &mut dyn Bus) -> Result<u64, FlowError> {
         let low = bus.read(TIME_L)?;
         let ns = u64::from(bus.read(TIME_H)?) << 32 | u64::from(low);
         self.time = ns / 1000;
@@ -59,7 +59,7 @@ impl Clock {
     }
 
     /// Sets the clock, unless it is later already. Contexts whose deadline has passed then expire.
-    pub fn set(&mut self, bus: &mut dyn Bus, blocks: &mut [&mut CardBlock], time: u64) -> Result<(), FlowError> {
+    pub(crate) fn set(&mut self, bus: &mut dyn Bus, blocks: &mut [&mut CardBlock], time: u64) -> Result<(), FlowError> {
         self.unset = None;
         let time = time.min(LATEST);
         // Deadlines have 32 bits: after a larger step a deadline that has passed would seem to be ahead. Behind the
@@ -76,7 +76,12 @@ impl Clock {
 
     /// Sets the clock as [`Self::set`] does, and holds it there until the next call or [`Self::release`]. Expired
     /// contexts may stay in the tables, where no frame finds them, until a table is full.
-    pub fn hold(&mut self, bus: &mut dyn Bus, blocks: &mut [&mut CardBlock], time: u64) -> Result<(), FlowError> {
+    pub(crate) fn hold(
+        &mut self,
+        bus: &mut dyn Bus,
+        blocks: &mut [&mut CardBlock],
+        time: u64,
+    ) -> Result<(), FlowError> {
         if !self.held {
             bus.write(HOLD, 1)?;
             self.held = true;
@@ -102,7 +107,7 @@ impl Clock {
     }
 
     /// Lets the clock follow the card's cycles again.
-    pub fn release(&mut self, bus: &mut dyn Bus) -> Result<(), FlowError> {
+    pub(crate) fn release(&mut self, bus: &mut dyn Bus) -> Result<(), FlowError> {
         if self.held {
             bus.write(HOLD, 0)?;
         }
@@ -126,7 +131,6 @@ fn entered(bus: &mut dyn Bus, blocks: &[&mut CardBlock]) -> Result<u64, FlowErro
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::{CardError, Native};
 

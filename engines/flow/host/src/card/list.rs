@@ -7,13 +7,13 @@ use penstock_flow::Context;
 
 /// Contexts, each key once.
 #[derive(Default)]
-pub struct Found {
+pub(super) struct Found {
     pub all: Vec<Context>,
     places: HashMap<Vec<u128>, usize>,
 }
 
 impl Found {
-    pub fn add(&mut self, context: Context) {
+    pub(super) fn add(&mut self, context: Context) {
         match self.places.get(&context.key) {
             Some(place) => self.all[*place] = context,
             None => {

@@ -15,7 +15,7 @@ use crate::image::FlowImage;
 ///
 /// # Errors
 /// The tables are too small, or the elements cannot hold the program.
-pub fn compile(image: &FlowImage, room: u32, before: &[Option<Contexts>]) -> Result<Hardware, FlowError> {
+pub(super) fn compile(image: &FlowImage, room: u32, before: &[Option<Contexts>]) -> Result<Hardware, FlowError> {
     let by_design = |element: &Element| element.key.is_some() && element.capacity.is_none();
     if image.contexts > room && image.program.elements.iter().any(by_design) {
         return Err(FlowError::Room { wanted: image.contexts, room });
@@ -28,7 +28,7 @@ pub fn compile(image: &FlowImage, room: u32, before: &[Option<Contexts>]) -> Res
 ///
 /// # Errors
 /// If the elements are not the ones that the compiler knows, or words got lost.
-pub fn bring(bus: &mut dyn Bus, block: usize, programs: &[Vec<u32>]) -> Result<(), FlowError> {
+pub(super) fn bring(bus: &mut dyn Bus, block: usize, programs: &[Vec<u32>]) -> Result<(), FlowError> {
     for (element, words) in programs.iter().enumerate() {
         let mut window = Window { bus, block, element };
         let shape = window.shape()?;
@@ -48,14 +48,14 @@ pub fn bring(bus: &mut dyn Bus, block: usize, programs: &[Vec<u32>]) -> Result<(
 }
 
 /// Changes all elements of a block between the same two frames, and waits until that is done.
-pub fn change(bus: &mut dyn Bus, block: usize, elements: usize, what: u32) -> Result<(), FlowError> {
+pub(super) fn change(bus: &mut dyn Bus, block: usize, elements: usize, what: u32) -> Result<(), FlowError> {
     bus.write(base(block) + ALL + own::FLOW_HOST_CHANGE, what)?;
     (0..elements).try_for_each(|element| Window { bus, block, element }.until_not(CHANGES).map(|_| ()))
 }
 
 /// Words of a table's secret, from which the places of keys follow. They are the same in each run, so that simulations
 /// are repeatable; a card that strangers can send frames to needs random ones.
-pub fn secret(bits: u32) -> impl Iterator<Item = u32> {
+pub(super) fn secret(bits: u32) -> impl Iterator<Item = u32> {
     // SplitMix64
     (1..=u64::from(bits.div_ceil(32))).map(|step| {
         let mut mixed = step.wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -66,7 +66,6 @@ pub fn secret(bits: u32) -> impl Iterator<Item = u32> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

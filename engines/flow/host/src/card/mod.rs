@@ -7,5 +7,5 @@ mod list;
 mod load;
 mod window;
 
-pub use block::{CardBlock, OnCard};
-pub use clock::Clock;
+pub(crate) use block::{CardBlock, OnCard};
+pub(crate) use clock::Clock;

@@ -14,41 +14,41 @@ const BLOCKS: u32 = 0x4500_0000;
 const BLOCK: u32 = 0x0100_0000;
 /// Offsets in a block's window: the window that all elements share, the first element's window, and the distance to the
 /// next element's.
-pub const ALL: u32 = 0x08_0000;
-pub const ELEMENTS: u32 = 0x10_0000;
-pub const ELEMENT: u32 = 0x10_0000;
+pub(super) const ALL: u32 = 0x08_0000;
+pub(super) const ELEMENTS: u32 = 0x10_0000;
+pub(super) const ELEMENT: u32 = 0x10_0000;
 /// Cycles between two reads of a status.
 const LOOK: u64 = 100;
 /// Cycles after which an element must have finished an operation. A walk over all places takes a cycle for each.
 const PATIENCE: u64 = 2_000_000;
 /// Bits of STATUS.
-pub const COMPLETE: u32 = 1;
-pub const CHANGES: u32 = 1 << 1;
+pub(super) const COMPLETE: u32 = 1;
+pub(super) const CHANGES: u32 = 1 << 1;
 const WAITS: u32 = 1 << 2;
-pub const FOUND: u32 = 1 << 3;
+pub(super) const FOUND: u32 = 1 << 3;
 /// Bits of CHANGE.
-pub const COMMIT: u32 = 1;
-pub const CLEAR: u32 = 2;
-pub const BEGIN_GLOBALS: u32 = 4;
-pub const SWEEP: u32 = 8;
+pub(super) const COMMIT: u32 = 1;
+pub(super) const CLEAR: u32 = 2;
+pub(super) const BEGIN_GLOBALS: u32 = 4;
+pub(super) const SWEEP: u32 = 8;
 /// Values of COMMAND.
-pub const READ: u32 = 0;
-pub const FIND: u32 = 1;
-pub const PUT: u32 = 2;
-pub const DELETE: u32 = 3;
+pub(super) const READ: u32 = 0;
+pub(super) const FIND: u32 = 1;
+pub(super) const PUT: u32 = 2;
+pub(super) const DELETE: u32 = 3;
 /// Bit of PLACE for a slot of the stash, and the first bit of the way.
-pub const IN_STASH: u32 = 1 << 31;
-pub const WAY_AT: u32 = 20;
+pub(super) const IN_STASH: u32 = 1 << 31;
+pub(super) const WAY_AT: u32 = 20;
 /// A time up to this many µs ago has passed; all other times are ahead.
-pub const PAST: u32 = 1 << 28;
+pub(super) const PAST: u32 = 1 << 28;
 
 /// Host address of a block's window.
-pub fn base(block: usize) -> u32 {
+pub(super) fn base(block: usize) -> u32 {
     BLOCKS + BLOCK * block as u32
 }
 
 /// Sizes of an element of hardware.
-pub struct Shape {
+pub(super) struct Shape {
     /// Places of its table, without the slots of the stash.
     pub places: u32,
     /// Contexts for which the table has room.
@@ -66,7 +66,7 @@ pub struct Shape {
 }
 
 /// The window of an element.
-pub struct Window<'a> {
+pub(super) struct Window<'a> {
     pub bus: &'a mut dyn Bus,
     pub block: usize,
     pub element: usize,
@@ -77,23 +77,23 @@ impl Window<'_> {
         base(self.block) + ELEMENTS + ELEMENT * self.element as u32 + register
     }
 
-    pub fn read(&mut self, register: u32) -> Result<u32, CardError> {
+    pub(super) fn read(&mut self, register: u32) -> Result<u32, CardError> {
         let address = self.address(register);
         self.bus.read(address)
     }
 
     /// Reads a counter of 64 bits, by the register of its low word.
-    pub fn count(&mut self, low: u32) -> Result<u64, CardError> {
+    pub(super) fn count(&mut self, low: u32) -> Result<u64, CardError> {
         let (low, high) = (self.address(low), self.address(own::FLOW_HOST_COUNT_H));
         read_count(self.bus, low, high)
     }
 
-    pub fn write(&mut self, register: u32, value: u32) -> Result<(), CardError> {
+    pub(super) fn write(&mut self, register: u32, value: u32) -> Result<(), CardError> {
         let address = self.address(register);
         self.bus.write(address, value)
     }
 
-    pub fn read_all<const N: usize>(&mut self, first: u32) -> Result<[u32; N], CardError> {
+    pub(super) fn read_all<const N: usize>(&mut self, first: u32) -> Result<[u32; N], CardError> {
         let mut all = [0; N];
         for (register, word) in (first..).step_by(4).zip(&mut all) {
             *word = self.read(register)?;
@@ -101,11 +101,11 @@ impl Window<'_> {
         Ok(all)
     }
 
-    pub fn write_all(&mut self, first: u32, all: &[u32]) -> Result<(), CardError> {
+    pub(super) fn write_all(&mut self, first: u32, all: &[u32]) -> Result<(), CardError> {
         (first..).step_by(4).zip(all).try_for_each(|(register, word)| self.write(register, *word))
     }
 
-    pub fn shape(&mut self) -> Result<Shape, CardError> {
+    pub(super) fn shape(&mut self) -> Result<Shape, CardError> {
         let shape = self.read(own::FLOW_HOST_SHAPE)?;
         let table = self.read(own::FLOW_HOST_TABLE)?;
         Ok(Shape {
@@ -120,19 +120,19 @@ impl Window<'_> {
     }
 
     /// Makes a change between two frames, and waits until it is done.
-    pub fn change(&mut self, what: u32) -> Result<(), FlowError> {
+    pub(super) fn change(&mut self, what: u32) -> Result<(), FlowError> {
         self.write(own::FLOW_HOST_CHANGE, what)?;
         self.until_not(CHANGES).map(|_| ())
     }
 
     /// Carries out an operation on contexts; whether there is a context afterwards.
-    pub fn command(&mut self, command: u32) -> Result<bool, FlowError> {
+    pub(super) fn command(&mut self, command: u32) -> Result<bool, FlowError> {
         self.write(own::FLOW_HOST_COMMAND, command)?;
         Ok(self.until_not(WAITS)? & FOUND != 0)
     }
 
     /// Waits until a bit of STATUS is 0; gives STATUS.
-    pub fn until_not(&mut self, bit: u32) -> Result<u32, FlowError> {
+    pub(super) fn until_not(&mut self, bit: u32) -> Result<u32, FlowError> {
         let mut waited = 0;
         loop {
             let status = self.read(own::FLOW_HOST_STATUS)?;
@@ -148,7 +148,7 @@ impl Window<'_> {
     }
 
     /// The context that the last operation found.
-    pub fn context(&mut self, known: &Contexts, now: u64) -> Result<Context, FlowError> {
+    pub(super) fn context(&mut self, known: &Contexts, now: u64) -> Result<Context, FlowError> {
         let key: [u32; KEY_WORDS] = self.read_all(own::FLOW_HOST_KEY)?;
         let timeouts: [u32; 2] = self.read_all(own::FLOW_HOST_TIMEOUT)?;
         let deadlines: [u32; 2] = self.read_all(own::FLOW_HOST_DEADLINE)?;

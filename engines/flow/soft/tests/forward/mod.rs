@@ -4,7 +4,7 @@
 use penstock_unit::{Arrival, Counters, Departure, Destination, Outside, Pause, Unit, regs};
 
 /// The unit. The host starts and halts it by its registers RESET and HALT.
-pub struct Forward {
+pub(crate) struct Forward {
     /// Slots, and bytes of each.
     slots: (u8, u16),
     /// The port to which a frame from a port goes.
@@ -17,7 +17,7 @@ pub struct Forward {
 
 impl Forward {
     /// A unit in reset.
-    pub fn new(slots: (u8, u16), to: fn(u8) -> u8) -> Self {
+    pub(crate) fn new(slots: (u8, u16), to: fn(u8) -> u8) -> Self {
         Self { slots, to, in_reset: true, is_halted: false, waiting: Vec::new(), counters: Counters::default() }
     }
 }

@@ -7,7 +7,7 @@ use crate::fault::Check;
 use crate::ir::{Checksum, ChecksumData, Expr, ExprKind, FieldKind, HashAlgorithm, Program};
 
 /// The row of at most one checksum.
-pub fn lower(program: &Program, vector: &mut Vector, sums: &[Checksum]) -> Check<Option<ChecksumRow>> {
+pub(super) fn lower(program: &Program, vector: &mut Vector, sums: &[Checksum]) -> Check<Option<ChecksumRow>> {
     let [sum] = sums else {
         return match sums.get(1) {
             Some(second) => {

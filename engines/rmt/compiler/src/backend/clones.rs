@@ -19,7 +19,7 @@ const EGRESS_CLONE: u128 = 2;
 const REPLICATION: u128 = 5;
 
 /// A program whose calls of `clone` are assignments.
-pub struct Cloning {
+pub(super) struct Cloning {
     pub program: Program,
     /// The number of the frame's session, 0 for none.
     pub session: FieldId,
@@ -32,7 +32,7 @@ pub struct Cloning {
 ///
 /// # Errors
 /// The program's clones do not leave as the card would send them.
-pub fn mark(program: &Program) -> Check<Option<Cloning>> {
+pub(super) fn mark(program: &Program) -> Check<Option<Cloning>> {
     let mut calls = Vec::new();
     program.walk(&mut |stmt| {
         if let Some(from_egress) = kind(stmt) {
@@ -68,7 +68,7 @@ pub fn mark(program: &Program) -> Check<Option<Cloning>> {
 
 impl Cloning {
     /// The halfword of the vector that holds the session.
-    pub fn half(&self, vector: &mut Vector) -> Check<u32> {
+    pub(super) fn half(&self, vector: &mut Vector) -> Check<u32> {
         match vector.pieces(self.session, self.span)?[..] {
             [Piece { word, low, width: SESSION_BITS }] if low % 16 == 0 => Ok(2 * word + u32::from(low == 0)),
             _ => Err(too_much(self.span, "the session is not half a vector word")),

@@ -7,14 +7,14 @@ use crate::fault::Check;
 use crate::ir::{BinaryOp, Expr, ExprKind, FieldId, PORT_DROP, Program, Standard, Stmt, StmtKind};
 
 /// Whether the program chooses multicast groups.
-pub fn has_groups(program: &Program) -> bool {
+pub(super) fn has_groups(program: &Program) -> bool {
     let mut found = false;
     program.walk(&mut |stmt| found |= stmt.chooses_group());
     found
 }
 
 /// The halfword of the vector that holds the group.
-pub fn group(program: &Program, vector: &mut Vector) -> Check<u32> {
+pub(super) fn group(program: &Program, vector: &mut Vector) -> Check<u32> {
     let span = program.parser.states[0].span;
     match vector.pieces(Standard::McastGrp.field(), span)?[..] {
         [Piece { word, low, width: 16 }] if low % 16 == 0 => Ok(2 * word + u32::from(low == 0)),
@@ -25,7 +25,7 @@ pub fn group(program: &Program, vector: &mut Vector) -> Check<u32> {
 /// The statements of egress as they are for a frame before its copies are made, and whether no copy goes to the port at
 /// which the frame came. Egress may say so itself: `if (egress_port == ingress_port) mark_to_drop`. The card leaves
 /// such copies out where it makes them, and the statement is for frames without a group.
-pub fn egress(program: &Program) -> Check<(Vec<Stmt>, bool)> {
+pub(super) fn egress(program: &Program) -> Check<(Vec<Stmt>, bool)> {
     let (mut stmts, mut prunes) = (Vec::new(), false);
     let mut others = Vec::new();
     for stmt in &program.egress {

@@ -16,7 +16,7 @@ use crate::source::Span;
 /// Words of a record.
 pub const RECORD_WORDS: usize = 10;
 /// Words of a row of EXIT that say which words of the vector are the record.
-pub const DIGEST_WORDS: usize = 2;
+pub(super) const DIGEST_WORDS: usize = 2;
 /// The first bit of [`FLAGS`] that asks for a record. A record has this bit and those above it.
 const FIRST_BIT: u32 = 20;
 
@@ -65,13 +65,13 @@ struct Call {
 }
 
 /// A program whose calls of `digest` are assignments.
-pub struct Marked {
+pub(super) struct Marked {
     pub program: Program,
     calls: Vec<Call>,
 }
 
 /// Replaces the calls of `digest` in ingress by assignments; None if ingress does not call it.
-pub fn mark(program: &Program) -> Check<Option<Marked>> {
+pub(super) fn mark(program: &Program) -> Check<Option<Marked>> {
     let mut mark = Mark {
         uses: Uses::of(program),
         program: program.clone(),
@@ -204,7 +204,7 @@ fn find(block: &[Stmt], bits: &[FieldId]) -> Option<Span> {
 
 impl Marked {
     /// Notes that the exit reads the bits and the values.
-    pub fn note(&self, uses: &mut Uses) {
+    pub(super) fn note(&self, uses: &mut Uses) {
         for call in &self.calls {
             let fields = call.values.iter().filter_map(|value| value.err());
             fields.chain([call.bit]).for_each(|field| uses.read[field] += 1);
@@ -212,7 +212,7 @@ impl Marked {
     }
 
     /// Gives the bits their places.
-    pub fn place(&self, vector: &mut Vector) -> Check<()> {
+    pub(super) fn place(&self, vector: &mut Vector) -> Check<()> {
         for call in &self.calls {
             let bit = vector.bit(FLAGS, call.span)?;
             vector.name(call.bit, bit);
@@ -221,7 +221,7 @@ impl Marked {
     }
 
     /// The calls as they stand in records, and the words of the row of EXIT.
-    pub fn codes(&self, vector: &mut Vector) -> Check<(Vec<DigestCode>, [u32; DIGEST_WORDS])> {
+    pub(super) fn codes(&self, vector: &mut Vector) -> Check<(Vec<DigestCode>, [u32; DIGEST_WORDS])> {
         let (mut codes, mut words, mut mask) = (Vec::new(), Vec::new(), 0);
         for call in &self.calls {
             let mut values = Vec::new();

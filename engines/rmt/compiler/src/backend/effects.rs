@@ -15,11 +15,11 @@ use crate::ir::{
 use crate::source::Span;
 
 /// Stands for the old value of the register that the statements read, or for the color that a meter gives.
-pub const OLD: FieldId = usize::MAX;
+pub(super) const OLD: FieldId = usize::MAX;
 
 /// The cells of a register or a meter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Cells {
+pub(super) enum Cells {
     Register(RegisterId),
     /// An indirect meter.
     Meter(MeterId),
@@ -29,7 +29,7 @@ pub enum Cells {
 
 /// The operation of a register or a meter.
 #[derive(Debug, Clone)]
-pub struct RegisterUse {
+pub(super) struct RegisterUse {
     pub cells: Cells,
     pub index: Expr,
     /// The new value, in which [`OLD`] is the old one; None if it is only read.
@@ -39,7 +39,7 @@ pub struct RegisterUse {
 
 /// A counter that counts the frame.
 #[derive(Debug, Clone)]
-pub struct CountUse {
+pub(super) struct CountUse {
     pub counter: CounterId,
     pub index: Expr,
     pub span: Span,
@@ -47,7 +47,7 @@ pub struct CountUse {
 
 /// What statements do.
 #[derive(Debug, Clone, Default)]
-pub struct Effects {
+pub(super) struct Effects {
     /// Fields and their new values, in terms of the values before.
     pub writes: Vec<(FieldId, Expr)>,
     pub register: Option<RegisterUse>,
@@ -84,7 +84,7 @@ struct Walk<'p> {
 
 /// The effects of statements without tables. `all` is how often the whole program reads fields: local fields that
 /// nobody else reads are left out.
-pub fn effects(program: &Program, stmts: &[Stmt], all: &Uses) -> Check<Effects> {
+pub(super) fn effects(program: &Program, stmts: &[Stmt], all: &Uses) -> Check<Effects> {
     let mut walk = Walk {
         program,
         values: HashMap::new(),
@@ -295,7 +295,7 @@ impl Walk<'_> {
 }
 
 /// Whether two expressions are the same, wherever they are written.
-pub fn same(a: &Expr, b: &Expr) -> bool {
+pub(super) fn same(a: &Expr, b: &Expr) -> bool {
     let plain = |expr: &Expr| {
         let mut text = Vec::new();
         expr.walk(&mut |part| text.push((std::mem::discriminant(&part.kind), part.width, leaf(part))));
@@ -317,6 +317,6 @@ fn leaf(expr: &Expr) -> (u128, Option<BinaryOp>) {
 }
 
 /// The fault of an expression that the units of a stage cannot compute.
-pub fn too_complex(expr: &Expr, why: &str) -> Box<Fault> {
+pub(super) fn too_complex(expr: &Expr, why: &str) -> Box<Fault> {
     too_much(expr.span, why).help("a unit of the card takes two values of at most 32 bits that lie in one word: use a variable in a control, not in an action")
 }

@@ -17,14 +17,14 @@ const KEY_WORDS: usize = 4;
 
 /// A CRC of the machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Crc {
+pub(super) enum Crc {
     Crc32,
     Crc16,
 }
 
 impl Crc {
     /// Its bits.
-    pub fn width(self) -> u32 {
+    pub(super) fn width(self) -> u32 {
         if self == Self::Crc32 { 32 } else { 16 }
     }
 
@@ -38,7 +38,7 @@ impl Crc {
 
 /// A CRC of data, whose value statements read as [`Self::field`].
 #[derive(Debug, Clone)]
-pub struct HashUse {
+pub(super) struct HashUse {
     pub field: FieldId,
     pub crc: Crc,
     /// Values one after the other.
@@ -47,13 +47,13 @@ pub struct HashUse {
 }
 
 /// A value of a hash: an expression, or a CRC that is to be computed.
-pub enum Hashed {
+pub(super) enum Hashed {
     Value(Expr),
     Crc(Crc),
 }
 
 /// The hash of data by an algorithm.
-pub fn hashed(algorithm: HashAlgorithm, data: &[Expr], span: Span) -> Check<Hashed> {
+pub(super) fn hashed(algorithm: HashAlgorithm, data: &[Expr], span: Span) -> Check<Hashed> {
     Ok(match algorithm {
         HashAlgorithm::Crc32 | HashAlgorithm::Crc32Custom => Hashed::Crc(Crc::Crc32),
         HashAlgorithm::Crc16 | HashAlgorithm::Crc16Custom => Hashed::Crc(Crc::Crc16),
@@ -124,7 +124,7 @@ fn in_front(state: &Expr, span: Span) -> Expr {
 
 impl Units<'_, '_> {
     /// Computes a CRC in stages in front, into a temporary.
-    pub fn hash(&mut self, of: &HashUse) -> Check<()> {
+    pub(super) fn hash(&mut self, of: &HashUse) -> Check<()> {
         let (span, width) = (of.span, of.crc.width());
         let data = bytes(&of.data, span);
         let words = chunks(&data, 32, span);

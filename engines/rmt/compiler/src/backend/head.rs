@@ -10,7 +10,7 @@ use crate::ir::{InstanceId, Next, ParserOp, Program, StateId, Transition};
 
 /// The headers of the head.
 #[derive(Debug, Clone, Default)]
-pub struct Head {
+pub(super) struct Head {
     /// In the order in which they leave; at last those that are only removed.
     pub instances: Vec<InstanceId>,
     /// The number of instances that leave.
@@ -23,7 +23,7 @@ pub struct Head {
 
 impl Head {
     /// The headers up to the last one that the program adds or removes.
-    pub fn of(program: &Program, uses: &Uses) -> Self {
+    pub(super) fn of(program: &Program, uses: &Uses) -> Self {
         let extracts = |op: &ParserOp| match op {
             ParserOp::Extract { instance, .. } => Some(*instance),
             _ => None,
@@ -49,7 +49,7 @@ impl Head {
     }
 
     /// Gives the headers their words, in the order in which they leave.
-    pub fn place(&self, program: &Program, vector: &mut Vector) -> Check<Vec<Emit>> {
+    pub(super) fn place(&self, program: &Program, vector: &mut Vector) -> Check<Vec<Emit>> {
         let mut head = Vec::new();
         for (number, instance) in self.instances.iter().enumerate() {
             let of = &program.instances[*instance];

@@ -40,7 +40,7 @@ struct Node {
 }
 
 /// The rows of each depth.
-pub type Rows = Vec<Vec<ParserRow>>;
+pub(super) type Rows = Vec<Vec<ParserRow>>;
 
 /// The states in which frames of ports begin, and frames of a controller: the first one may choose by `ingress_port`.
 fn begins(program: &Program) -> Check<Vec<StateId>> {
@@ -73,7 +73,7 @@ fn begins(program: &Program) -> Check<Vec<StateId>> {
 }
 
 /// Lowers the parser, and gives headers their places.
-pub fn lower(program: &Program, vector: &mut Vector, head: &Head) -> Check<Rows> {
+pub(super) fn lower(program: &Program, vector: &mut Vector, head: &Head) -> Check<Rows> {
     let first =
         |state| Node { state, ops: 0, cases: 0, heads: Vec::new(), order: 0, far: 0, ragged: false, half: true };
     let mut depths: Vec<Vec<Node>> = vec![begins(program)?.into_iter().map(first).collect()];

@@ -7,7 +7,7 @@ use super::words::{ABOUT, FIRST_SECOND, Op, Piece, UNITS, VERDICT, WORDS};
 
 /// A draft as a unit does it.
 #[derive(Debug, Clone, Copy)]
-pub struct Arranged {
+pub(super) struct Arranged {
     pub op: Op,
     /// Operand A; None if the operation does not read it.
     pub a: Option<Piece>,
@@ -17,7 +17,7 @@ pub struct Arranged {
 }
 
 /// Whether operand B can be these bits. Parameters are put where it can take them.
-pub fn is_second(source: Source) -> bool {
+pub(super) fn is_second(source: Source) -> bool {
     match source {
         Source::Piece(Piece { word, low, .. }) => {
             let seen = (FIRST_SECOND..WORDS as u32).contains(&word) || word == ABOUT;
@@ -28,7 +28,7 @@ pub fn is_second(source: Source) -> bool {
 }
 
 /// The operation with its operands in the places that can take them; None if there are none.
-pub fn arranged(op: Op, a: Source, b: Source) -> Option<Arranged> {
+pub(super) fn arranged(op: Op, a: Source, b: Source) -> Option<Arranged> {
     let second = |op, a, b| match b {
         Source::Const(immediate) => Arranged { op, a, b: None, immediate },
         other => Arranged { op, a, b: Some(other), immediate: 0 },
@@ -55,7 +55,7 @@ fn writers(word: u32) -> u32 {
 }
 
 /// The unit of each draft; None if they do not all find one.
-pub fn place<'d>(drafts: impl IntoIterator<Item = &'d Draft>) -> Option<Vec<usize>> {
+pub(super) fn place<'d>(drafts: impl IntoIterator<Item = &'d Draft>) -> Option<Vec<usize>> {
     let drafts: Vec<u32> = drafts.into_iter().map(|draft| writers(draft.to.word)).collect();
     let mut owner = [None; UNITS];
     for at in 0..drafts.len() {

@@ -17,7 +17,7 @@ use crate::source::Span;
 
 /// The contents of a stage.
 #[derive(Debug, Clone, Default)]
-pub struct Stage {
+pub(super) struct Stage {
     /// Units of every action's row.
     pub shared: Vec<Draft>,
     pub step: Option<Box<Step>>,
@@ -42,7 +42,7 @@ struct Placed {
 }
 
 /// Gives the parts stages; fails if the pipeline has not enough.
-pub fn schedule(program: &Program, items: Vec<Item>, pipeline: &Pipeline) -> Check<Vec<Stage>> {
+pub(super) fn schedule(program: &Program, items: Vec<Item>, pipeline: &Pipeline) -> Check<Vec<Stage>> {
     let mut made: Vec<Stage> = Vec::new();
     let mut placed: Vec<Placed> = Vec::new();
     for item in items {

@@ -16,7 +16,7 @@ use crate::source::Span;
 
 /// The condition of a gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Literal {
+pub(super) enum Literal {
     /// `vector[word] & mask == value`; of bits that never change once they are there.
     Mask { word: u32, mask: u32, value: u32 },
     /// The table was searched and found an entry, or did not.
@@ -30,11 +30,11 @@ impl Literal {
 }
 
 /// All of these hold. They are of one word.
-pub type Guard = Vec<Literal>;
+pub(super) type Guard = Vec<Literal>;
 
 /// Something that needs a stage of its own.
 #[derive(Debug, Clone)]
-pub struct Step {
+pub(super) struct Step {
     pub gate: Guard,
     pub table: Option<TableId>,
     /// Actions of the table; without a table, the statements for an open gate.
@@ -48,20 +48,20 @@ pub struct Step {
 
 impl Step {
     /// The work of the stage, for each action and for a closed gate.
-    pub fn rows(&self) -> impl Iterator<Item = &Drafts> {
+    pub(super) fn rows(&self) -> impl Iterator<Item = &Drafts> {
         self.open.iter().map(|(_, row)| row).chain([&self.closed])
     }
 }
 
 /// A part of the program.
 #[derive(Debug, Clone)]
-pub enum Item {
+pub(super) enum Item {
     Group(Vec<Draft>),
     Step(Box<Step>),
 }
 
 /// Makes items of controls.
-pub struct Steps<'s, 'u, 'p> {
+pub(super) struct Steps<'s, 'u, 'p> {
     pub units: &'s mut Units<'u, 'p>,
     /// The uses in the whole program.
     pub uses: &'p Uses,
@@ -72,7 +72,7 @@ pub struct Steps<'s, 'u, 'p> {
 
 impl Steps<'_, '_, '_> {
     /// Lowers statements that are done where the guard holds.
-    pub fn block(&mut self, stmts: &[Stmt], guard: &Guard) -> Check<()> {
+    pub(super) fn block(&mut self, stmts: &[Stmt], guard: &Guard) -> Check<()> {
         let mut rest = stmts;
         while let Some(first) = rest.first() {
             let plain = rest.iter().take_while(|stmt| is_plain(stmt)).count();
@@ -408,7 +408,7 @@ fn split(units: Vec<Draft>) -> Vec<Vec<Draft>> {
 }
 
 /// Whether a unit reads bits of a place.
-pub fn reads(unit: &Draft, place: Piece) -> bool {
+pub(super) fn reads(unit: &Draft, place: Piece) -> bool {
     let meets = |piece: Piece| piece.word == place.word && piece.mask() & place.mask() != 0;
     let source = |source| matches!(source, Source::Piece(piece) if meets(piece));
     source(unit.a) || source(unit.b) || unit.predicate.is_some_and(|predicate| meets(predicate.bit))

@@ -55,6 +55,22 @@ pub struct ActionCode {
     pub name: String,
 }
 
+/// Why the machine does not take an entry.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EntryError {
+    /// The ranges of an entry of a ternary table need too many rows; the rows that a stage has.
+    #[error("the ranges of the entry take more than the {0} rows of a stage")]
+    Rows(u32),
+    /// The action is none of the table's.
+    #[error("the table does not have this action")]
+    Action,
+    /// An argument sends frames onward; the action's name.
+    #[error(
+        "{0}: an entry cannot send frames onward ({PORT_ONWARD}) on a card in hardware: use an action that sets egress_spec to this constant"
+    )]
+    Onward(String),
+}
+
 /// A table in a stage.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TableCode {
@@ -101,8 +117,8 @@ impl TableCode {
     /// a multiple of their size.
     ///
     /// # Errors
-    /// It takes more rows than a stage has; a sentence.
-    pub fn lines(&self, entry: &Entry) -> Result<Vec<Line>, String> {
+    /// It takes more rows than a stage has.
+    pub fn lines(&self, entry: &Entry) -> Result<Vec<Line>, EntryError> {
         let mut lines = vec![([0; 4], [0; 4])];
         for (pieces, key) in self.keys.iter().zip(&entry.keys) {
             let width = pieces.iter().map(|piece| piece.width).sum();
@@ -113,7 +129,7 @@ impl TableCode {
                 Match::Range(low, high) => blocks(low, high, width),
             };
             if lines.len() * parts.len() > self.most_lines as usize {
-                return Err(format!("the ranges of the entry take more than the {} rows of a stage", self.most_lines));
+                return Err(EntryError::Rows(self.most_lines));
             }
             let with = |(values, masks): &Line, (value, mask): &(u128, u128)| {
                 let mut line = (*values, *masks);
@@ -137,16 +153,13 @@ impl TableCode {
     /// Row and parameters of an action with its arguments. `cell` is that of the entry's own counter and meter, if it has some.
     ///
     /// # Errors
-    /// The machine cannot do it; a sentence.
-    pub fn call(&self, call: &ActionCall, cell: Option<u32>) -> Result<(u32, [u32; 4]), String> {
+    /// The table does not have the action, or the machine cannot do it.
+    pub fn call(&self, call: &ActionCall, cell: Option<u32>) -> Result<(u32, [u32; 4]), EntryError> {
         let Some(code) = self.actions.iter().find(|code| code.action == call.action) else {
-            return Err("the table does not have this action".to_owned());
+            return Err(EntryError::Action);
         };
         if code.ports.iter().any(|port| call.args.get(*port) == Some(&PORT_ONWARD)) {
-            return Err(format!(
-                "{}: an entry cannot send frames onward ({PORT_ONWARD}) on a card in hardware: use an action that sets egress_spec to this constant",
-                code.name
-            ));
+            return Err(EntryError::Onward(code.name.clone()));
         }
         let mut words = [0; 4];
         for place in &code.params {
@@ -170,7 +183,7 @@ fn place(value: u128, pieces: &[Piece], words: &mut [u32; 4]) {
 }
 
 /// The key of a table: the words of the row, and where each key is in them.
-pub fn keys(table: &Table, step: &Step, pipeline: &Pipeline) -> Check<(Kind, KeyRow, Vec<Vec<Piece>>)> {
+pub(super) fn keys(table: &Table, step: &Step, pipeline: &Pipeline) -> Check<(Kind, KeyRow, Vec<Vec<Piece>>)> {
     let mut row = KeyRow::default();
     let mut places = Vec::new();
     let mut pieces = step.keys.iter();
@@ -232,7 +245,7 @@ impl Kind {
 }
 
 /// How a table, whose key has these pieces, is searched.
-pub fn kind_of(table: &Table, key: &[Piece]) -> Kind {
+pub(super) fn kind_of(table: &Table, key: &[Piece]) -> Kind {
     let lpm = table.keys.iter().any(|key| key.kind == MatchKind::Lpm);
     match (table.has_priorities(), lpm) {
         (false, false) => Kind::Exact,
@@ -271,7 +284,7 @@ fn blocks(low: u128, high: u128, width: u32) -> Vec<(u128, u128)> {
 }
 
 /// Places of an action's parameters in the four words of an entry, and of the cell of the entry's own counter and meter.
-pub fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<(Vec<ParamPlace>, Option<Piece>)> {
+pub(super) fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<(Vec<ParamPlace>, Option<Piece>)> {
     let mut used: Vec<(usize, u32, u32)> = Vec::new();
     let mut note = |source: Source| {
         if let Source::Param(param, low, width) = source {
@@ -326,7 +339,7 @@ pub fn params(program: &Program, action: ActionId, drafts: &Drafts) -> Check<(Ve
 }
 
 /// Where bits of a parameter are in the four words.
-pub fn param_piece(places: &[ParamPlace], param: usize, low: u32, width: u32) -> Option<Piece> {
+pub(super) fn param_piece(places: &[ParamPlace], param: usize, low: u32, width: u32) -> Option<Piece> {
     let inside = |place: &&ParamPlace| {
         let above = low.checked_sub(place.low).filter(|above| above.is_multiple_of(8));
         place.param == param && above.is_some_and(|above| above + width <= place.piece.width)

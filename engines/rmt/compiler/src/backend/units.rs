@@ -18,7 +18,7 @@ const VERDICT_BITS: u32 = 18;
 
 /// Where a value of a unit comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Source {
+pub(super) enum Source {
     Piece(Piece),
     /// Bits of an action's parameter: index, lowest bit, bits.
     Param(usize, u32, u32),
@@ -29,7 +29,7 @@ pub enum Source {
 
 /// A unit whose parameters have no place yet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Draft {
+pub(super) struct Draft {
     pub op: Op,
     pub to: Piece,
     pub predicate: Option<Predicate>,
@@ -40,7 +40,7 @@ pub struct Draft {
 
 /// A register's operation, or a meter's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RegisterDraft {
+pub(super) struct RegisterDraft {
     pub cells: Cells,
     pub op: RegisterOp,
     pub result: Option<(Piece, bool)>,
@@ -52,7 +52,7 @@ pub struct RegisterDraft {
 
 /// A count.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CountDraft {
+pub(super) struct CountDraft {
     pub counter: usize,
     /// Cell: a constant, or a value; None for the cell of the entry that was found.
     pub index: Option<Source>,
@@ -61,7 +61,7 @@ pub struct CountDraft {
 
 /// The contents of an action's row.
 #[derive(Debug, Clone, Default)]
-pub struct Drafts {
+pub(super) struct Drafts {
     pub units: Vec<Draft>,
     pub register: Option<RegisterDraft>,
     pub count: Option<CountDraft>,
@@ -86,7 +86,7 @@ enum LeafKind {
 }
 
 /// Makes units.
-pub struct Units<'u, 'p> {
+pub(super) struct Units<'u, 'p> {
     pub program: &'u Program,
     pub vector: &'u mut Vector<'p>,
     /// The program sends frames onward by a constant `egress_spec`.
@@ -99,7 +99,7 @@ pub struct Units<'u, 'p> {
 
 impl Units<'_, '_> {
     /// The units of effects.
-    pub fn drafts(&mut self, effects: &Effects) -> Check<Drafts> {
+    pub(super) fn drafts(&mut self, effects: &Effects) -> Check<Drafts> {
         for hash in &effects.hashes {
             self.hash(hash)?;
         }
@@ -163,7 +163,7 @@ impl Units<'_, '_> {
     }
 
     /// A direct meter's operation, which has the cell of the entry that was found.
-    pub fn entry_meter(&self, meter: MeterId, span: Span) -> RegisterDraft {
+    pub(super) fn entry_meter(&self, meter: MeterId, span: Span) -> RegisterDraft {
         let index = Source::Const(0);
         let operand = self.tokens(meter);
         RegisterDraft { cells: Cells::EntryMeter(meter), op: RegisterOp::Meter, result: None, index, operand, span }
@@ -367,7 +367,7 @@ impl Units<'_, '_> {
     }
 
     /// A condition as a bit that units can ask for.
-    pub fn bit(&mut self, condition: &Expr) -> Check<Predicate> {
+    pub(super) fn bit(&mut self, condition: &Expr) -> Check<Predicate> {
         if let ExprKind::Unary(UnaryOp::Not, inner) = &condition.kind {
             let inner = self.bit(inner)?;
             return Ok(Predicate { value: !inner.value, ..inner });
@@ -382,7 +382,7 @@ impl Units<'_, '_> {
     }
 
     /// Computes a value in a stage in front, into a temporary.
-    pub fn materialise(&mut self, expr: &Expr) -> Check<Piece> {
+    pub(super) fn materialise(&mut self, expr: &Expr) -> Check<Piece> {
         if let Some((_, piece)) = self.known.iter().find(|(known, _)| same(known, expr)) {
             return Ok(*piece);
         }
@@ -397,7 +397,7 @@ impl Units<'_, '_> {
     }
 
     /// Computes a value in a stage in front, into this place.
-    pub fn compute(&mut self, expr: &Expr, to: Piece) -> Check<()> {
+    pub(super) fn compute(&mut self, expr: &Expr, to: Piece) -> Check<()> {
         let mut outside = false;
         expr.walk(&mut |part| outside |= matches!(part.kind, ExprKind::Param(_) | ExprKind::Field(OLD)));
         if outside {
@@ -494,7 +494,7 @@ impl Units<'_, '_> {
     }
 
     /// A value that a unit can take.
-    pub fn operand(&mut self, expr: &Expr) -> Check<Source> {
+    pub(super) fn operand(&mut self, expr: &Expr) -> Check<Source> {
         let leaves = self.flatten(expr)?;
         if leaves.iter().all(|leaf| matches!(leaf.kind, LeafKind::Const(_))) {
             let value = leaves.iter().fold(0u128, |value, leaf| {
@@ -591,7 +591,7 @@ impl Units<'_, '_> {
 const NO_COPY: &str = "a value must be copied to the last words of the vector, which are taken";
 
 /// Whether a program needs more words for copies.
-pub fn lacks_copies(fault: &Fault) -> bool {
+pub(super) fn lacks_copies(fault: &Fault) -> bool {
     fault.message.contains(NO_COPY)
 }
 

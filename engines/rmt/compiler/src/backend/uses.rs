@@ -5,7 +5,7 @@ use crate::ir::{Checksum, ChecksumData, Expr, ExprKind, FieldId, ParserOp, Progr
 
 /// Reads and writes of fields.
 #[derive(Debug, Clone)]
-pub struct Uses {
+pub(super) struct Uses {
     /// How often each field is read.
     pub read: Vec<u32>,
     /// How often each field is written, the parser's extraction aside.
@@ -14,14 +14,14 @@ pub struct Uses {
 
 impl Uses {
     /// The uses in one block.
-    pub fn of_block(program: &Program, block: &[Stmt]) -> Self {
+    pub(super) fn of_block(program: &Program, block: &[Stmt]) -> Self {
         let mut this = Self { read: vec![0; program.fields.len()], written: vec![0; program.fields.len()] };
         this.block(block);
         this
     }
 
     /// The uses in a whole program.
-    pub fn of(program: &Program) -> Self {
+    pub(super) fn of(program: &Program) -> Self {
         let mut this = Self::of_block(program, &program.ingress);
         this.block(&program.egress);
         this.block(&program.deparse);
@@ -64,7 +64,7 @@ impl Uses {
     }
 
     /// Whether the program reads or writes a field.
-    pub fn counts(&self, field: FieldId) -> bool {
+    pub(super) fn counts(&self, field: FieldId) -> bool {
         self.read[field] + self.written[field] > 0
     }
 

@@ -19,7 +19,7 @@ const LAST_NEW_BIT: u32 = 24;
 
 /// A header's place.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct HeaderPlace {
+pub(super) struct HeaderPlace {
     /// First vector word.
     pub word: u32,
     /// Words of the fixed part that are extracted.
@@ -32,7 +32,7 @@ pub struct HeaderPlace {
 
 /// Where the vector has what.
 #[derive(Debug, Clone, Copy)]
-pub struct Layout {
+pub(super) struct Layout {
     /// The word at which headers begin.
     pub first: u32,
     /// How many of the last words are for values between stages alone.
@@ -44,7 +44,7 @@ pub struct Layout {
 
 /// Places of fields.
 #[derive(Debug, Clone)]
-pub struct Vector<'p> {
+pub(super) struct Vector<'p> {
     program: &'p Program,
     uses: &'p Uses,
     /// Headers of which all words are needed, because they are part of the new head.
@@ -71,7 +71,7 @@ pub struct Vector<'p> {
 }
 
 impl<'p> Vector<'p> {
-    pub fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId], layout: Layout) -> Self {
+    pub(super) fn new(program: &'p Program, uses: &'p Uses, whole: &'p [InstanceId], layout: Layout) -> Self {
         let Layout { first, copies, spare } = layout;
         let end = WORDS as u32 - copies;
         let free = (end..WORDS as u32).collect();
@@ -97,7 +97,7 @@ impl<'p> Vector<'p> {
     }
 
     /// Words that are in use.
-    pub fn used(&self) -> u32 {
+    pub(super) fn used(&self) -> u32 {
         self.next - self.first + WORDS as u32 - self.end
     }
 
@@ -123,7 +123,7 @@ impl<'p> Vector<'p> {
     }
 
     /// The place of a header that the parser extracts `lead` bits after the beginning of a word.
-    pub fn header(&mut self, instance: InstanceId, lead: u32, span: Span) -> Check<HeaderPlace> {
+    pub(super) fn header(&mut self, instance: InstanceId, lead: u32, span: Span) -> Check<HeaderPlace> {
         if let Some(place) = self.headers.get(&instance) {
             if place.lead != lead {
                 return Err(too_much(
@@ -163,7 +163,7 @@ impl<'p> Vector<'p> {
     }
 
     /// A new bit in [`BITS`], or in [`FLAGS`].
-    pub fn bit(&mut self, word: u32, span: Span) -> Check<Piece> {
+    pub(super) fn bit(&mut self, word: u32, span: Span) -> Check<Piece> {
         let next = if word == FLAGS { &mut self.own_flags } else { &mut self.bits };
         if *next >= 32 {
             return Err(too_much(span, "the program has more conditions than the vector has bits for"));
@@ -173,7 +173,7 @@ impl<'p> Vector<'p> {
     }
 
     /// A word for a value that the next part of the program reads, and no other: if `second`, where operand B sees it.
-    pub fn lend(&mut self, width: u32, second: bool, span: Span) -> Check<Piece> {
+    pub(super) fn lend(&mut self, width: u32, second: bool, span: Span) -> Check<Piece> {
         let new = self.next + self.spare < self.end && (!second || self.end > FIRST_SECOND);
         let fits = self.free.iter().position(|word| (*word >= FIRST_SECOND) == second);
         let other = (!second && !self.free.is_empty()).then_some(0);
@@ -186,7 +186,7 @@ impl<'p> Vector<'p> {
     }
 
     /// A bit of [`BITS`] that the next part of the program reads, and no other. The last bits are for conditions that stay.
-    pub fn lend_bit(&mut self, span: Span) -> Check<Piece> {
+    pub(super) fn lend_bit(&mut self, span: Span) -> Check<Piece> {
         let bit = match self.free_bits.first() {
             Some(_) if self.bits >= LAST_NEW_BIT => self.free_bits.remove(0),
             _ => self.bit(BITS, span)?,
@@ -197,35 +197,35 @@ impl<'p> Vector<'p> {
 
     /// The part that reads the lent words stands in the order of the program: parts behind it may overwrite them. Those
     /// that have waited longest are lent first, so that few parts wait for each other.
-    pub fn release(&mut self) {
+    pub(super) fn release(&mut self) {
         self.free.append(&mut self.lent);
         self.free_bits.append(&mut self.lent_bits);
     }
 
     /// How many words and bits are lent.
-    pub fn lent(&self) -> (usize, usize) {
+    pub(super) fn lent(&self) -> (usize, usize) {
         (self.lent.len(), self.lent_bits.len())
     }
 
     /// The same as [`Self::release`] for what was lent since then.
-    pub fn release_since(&mut self, (words, bits): (usize, usize)) {
+    pub(super) fn release_since(&mut self, (words, bits): (usize, usize)) {
         self.free.extend(self.lent.drain(words..));
         self.free_bits.extend(self.lent_bits.drain(bits..));
     }
 
     /// A part that comes later than the next ones reads the lent words.
-    pub fn keep(&mut self) {
+    pub(super) fn keep(&mut self) {
         self.lent.clear();
         self.lent_bits.clear();
     }
 
     /// Gives a value that no field of the program holds a field's number, by which expressions read it.
-    pub fn name(&mut self, field: FieldId, piece: Piece) {
+    pub(super) fn name(&mut self, field: FieldId, piece: Piece) {
         self.places.insert(field, vec![piece]);
     }
 
     /// The pieces of a field, its upper bits first. If they are fewer than the field has, the upper ones are 0.
-    pub fn pieces(&mut self, field: FieldId, span: Span) -> Check<Vec<Piece>> {
+    pub(super) fn pieces(&mut self, field: FieldId, span: Span) -> Check<Vec<Piece>> {
         if let Some(pieces) = self.places.get(&field) {
             return Ok(pieces.clone());
         }
@@ -292,6 +292,6 @@ fn cut(word: u32, from: u32, width: u32) -> Vec<Piece> {
 }
 
 /// A fault of a program that the card's pipeline cannot run.
-pub fn too_much(span: Span, what: &str) -> Box<Fault> {
+pub(super) fn too_much(span: Span, what: &str) -> Box<Fault> {
     Fault::new(span, format!("this does not fit the card: {what}")).label("here")
 }

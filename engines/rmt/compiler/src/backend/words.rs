@@ -2,22 +2,22 @@
 //! Rows of the machine's memories (engines/rmt/machine.md), each made of words of 32 bits.
 
 /// Vector words that the parser may fill and programs may use.
-pub const WORDS: usize = 27;
+pub(super) const WORDS: usize = 27;
 /// Words of the window.
-pub const WINDOW: u32 = 32;
+pub(super) const WINDOW: u32 = 32;
 /// Depths of the parser.
-pub const DEPTHS: usize = 8;
+pub(super) const DEPTHS: usize = 8;
 /// States of a depth, and actions of a stage.
-pub const ROWS: usize = 8;
+pub(super) const ROWS: usize = 8;
 /// Units of a stage.
-pub const UNITS: usize = 8;
+pub(super) const UNITS: usize = 8;
 /// Words of length, port and tenant; of the verdict; of bits of programs; of flags and errors.
-pub const ABOUT: u32 = 28;
-pub const VERDICT: u32 = 29;
-pub const BITS: u32 = 30;
-pub const FLAGS: u32 = 31;
+pub(super) const ABOUT: u32 = 28;
+pub(super) const VERDICT: u32 = 29;
+pub(super) const BITS: u32 = 30;
+pub(super) const FLAGS: u32 = 31;
 /// Where a row of the parser goes to end: behind it, the error.
-pub const END: u32 = 8;
+pub(super) const END: u32 = 8;
 /// Sources of operand B: 0, the key's CRCs, the word of length and port, parameters, words of the vector.
 const ZERO: u32 = 0;
 const HASHES: u32 = 1;
@@ -25,13 +25,16 @@ const SECOND_ABOUT: u32 = 3;
 const PARAMS: u32 = 4;
 const SECOND_WORDS: u32 = 8;
 /// First of the vector words that operand B sees, up to the last one of programs.
-pub const FIRST_SECOND: u32 = 19;
+pub(super) const FIRST_SECOND: u32 = 19;
 
 /// Adjacent bits of a vector word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Piece {
+    /// Number of the word in the vector.
     pub word: u32,
+    /// The piece's lowest bit in the word.
     pub low: u32,
+    /// The number of bits.
     pub width: u32,
 }
 
@@ -43,13 +46,13 @@ impl Piece {
 }
 
 /// This many bits set, at most 32.
-pub fn low_bits(width: u32) -> u32 {
+pub(super) fn low_bits(width: u32) -> u32 {
     if width >= 32 { u32::MAX } else { (1 << width) - 1 }
 }
 
 /// A bit that decides whether an operation is done, and what it must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Predicate {
+pub(super) struct Predicate {
     /// The bit, of [`BITS`] or [`FLAGS`].
     pub bit: Piece,
     pub value: bool,
@@ -65,7 +68,7 @@ impl Predicate {
     }
 
     /// As CHECK and EXIT have it.
-    pub fn checksum(of: Option<Self>) -> u32 {
+    pub(super) fn checksum(of: Option<Self>) -> u32 {
         let (index, mode) = Self::fields(of);
         index | mode << 6
     }
@@ -73,7 +76,7 @@ impl Predicate {
 
 /// A row of PARSER.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ParserRow {
+pub(super) struct ParserRow {
     pub dst: u32,
     pub count: u32,
     pub advance: u32,
@@ -89,7 +92,7 @@ pub struct ParserRow {
 
 /// The variable part of a row.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Variable {
+pub(super) struct Variable {
     pub dst: u32,
     pub most: u32,
     pub double: bool,
@@ -104,12 +107,12 @@ pub struct Variable {
 
 impl ParserRow {
     /// A row that ends parsing with an error.
-    pub fn end(error: u32) -> Self {
+    pub(super) fn end(error: u32) -> Self {
         Self { default: END + error, ..Self::default() }
     }
 
     /// Its words.
-    pub fn words(&self) -> [u32; 12] {
+    pub(super) fn words(&self) -> [u32; 12] {
         let mut words = [0; 12];
         words[0] = self.dst | self.count << 5 | self.advance << 10;
         if let Some(var) = &self.var {
@@ -134,7 +137,7 @@ fn signed6(value: i32) -> u32 {
 
 /// Where operand B of a unit comes from, and the operands of registers, meters and counters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Second {
+pub(super) struct Second {
     source: u32,
     /// In bytes.
     rotation: u32,
@@ -142,22 +145,22 @@ pub struct Second {
 }
 
 impl Second {
-    pub const ZERO: Self = Self { source: ZERO, rotation: 0, width: 1 };
+    pub(super) const ZERO: Self = Self { source: ZERO, rotation: 0, width: 1 };
 
     /// Bits of a vector word that operand B sees.
-    pub fn of(piece: Piece) -> Self {
+    pub(super) fn of(piece: Piece) -> Self {
         let source =
             if piece.word == ABOUT { SECOND_ABOUT } else { SECOND_WORDS + piece.word.wrapping_sub(FIRST_SECOND) };
         Self { source, rotation: piece.low / 8, width: piece.width }
     }
 
     /// Bits of a word of parameters.
-    pub fn of_param(piece: Piece) -> Self {
+    pub(super) fn of_param(piece: Piece) -> Self {
         Self { source: PARAMS + piece.word, rotation: piece.low / 8, width: piece.width }
     }
 
     /// A CRC of the stage's key.
-    pub fn of_hash(index: u32, width: u32) -> Self {
+    pub(super) fn of_hash(index: u32, width: u32) -> Self {
         Self { source: HASHES + index, rotation: 0, width }
     }
 
@@ -169,7 +172,7 @@ impl Second {
 /// Operations of a unit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub enum Op {
+pub(super) enum Op {
     /// A.
     Set = 1,
     /// B.
@@ -191,7 +194,7 @@ pub enum Op {
 
 impl Op {
     /// The operation that has the same result if A and B change places.
-    pub fn reversed(self) -> Self {
+    pub(super) fn reversed(self) -> Self {
         match self {
             Self::Set => Self::SetB,
             Self::SetB => Self::Set,
@@ -208,7 +211,7 @@ impl Op {
 
 /// A unit of an action's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Unit {
+pub(super) struct Unit {
     pub op: Op,
     pub to: Piece,
     pub predicate: Option<Predicate>,
@@ -233,7 +236,7 @@ impl Unit {
 /// Operations of a register.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub enum RegisterOp {
+pub(super) enum RegisterOp {
     Read = 1,
     Write = 2,
     Add = 3,
@@ -247,7 +250,7 @@ pub enum RegisterOp {
 
 /// The operation of a register or a meter in an action's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct RegisterUnit {
+pub(super) struct RegisterUnit {
     pub op: RegisterOp,
     /// Where the result goes; it is the new value, else the old one.
     pub result: Option<(Piece, bool)>,
@@ -262,7 +265,7 @@ pub struct RegisterUnit {
 
 /// The count of an action's row.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct CountUnit {
+pub(super) struct CountUnit {
     pub index: Second,
     /// Counter of the segment at which the array begins, and its counters.
     pub offset: u32,
@@ -274,7 +277,7 @@ pub const ACTION_WORDS: usize = 29;
 
 /// A row of ACTION.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ActionRow {
+pub(super) struct ActionRow {
     pub units: [Option<Unit>; UNITS],
     pub register: Option<RegisterUnit>,
     pub count: Option<CountUnit>,
@@ -282,7 +285,7 @@ pub struct ActionRow {
 
 impl ActionRow {
     /// Its words.
-    pub fn words(&self) -> [u32; ACTION_WORDS] {
+    pub(super) fn words(&self) -> [u32; ACTION_WORDS] {
         let mut words = [0; ACTION_WORDS];
         for (unit, place) in self.units.iter().zip(words.chunks_exact_mut(3)) {
             place.copy_from_slice(&unit.map_or([0; 3], |unit| unit.words()));
@@ -305,7 +308,7 @@ impl ActionRow {
 
 /// A checksum of CHECK or EXIT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct ChecksumRow {
+pub(super) struct ChecksumRow {
     /// Halfwords that it covers.
     pub halves: u64,
     pub predicate: Option<Predicate>,
@@ -315,7 +318,7 @@ pub struct ChecksumRow {
 
 impl ChecksumRow {
     /// The words 1 to 3 of its row. Without a checksum the predicate never holds.
-    pub fn words(of: Option<&Self>) -> [u32; 3] {
+    pub(super) fn words(of: Option<&Self>) -> [u32; 3] {
         of.map_or([0, 0, 3 << 6], |of| {
             [of.halves as u32, (of.halves >> 32) as u32, Predicate::checksum(of.predicate) | of.at << 8]
         })
@@ -323,11 +326,11 @@ impl ChecksumRow {
 }
 
 /// Words of a row of EXIT that say which words of the vector are the new head.
-pub const HEAD_WORDS: usize = 9;
+pub(super) const HEAD_WORDS: usize = 9;
 
 /// When a word of the new head is emitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum EmitIf {
+pub(super) enum EmitIf {
     Never,
     Extracted,
     /// This bit of [`FLAGS`] is 1.
@@ -336,7 +339,7 @@ pub enum EmitIf {
 
 /// A word of the new head.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Emit {
+pub(super) struct Emit {
     pub word: u32,
     /// Its halves that are of the head.
     pub upper: bool,
@@ -346,7 +349,7 @@ pub struct Emit {
 
 impl Emit {
     /// The words of the new head in a row of EXIT.
-    pub fn words(head: &[Self]) -> [u32; HEAD_WORDS] {
+    pub(super) fn words(head: &[Self]) -> [u32; HEAD_WORDS] {
         let mut words = [0; HEAD_WORDS];
         for emit in head {
             let when = match emit.when {
@@ -363,7 +366,7 @@ impl Emit {
 
 /// Words of a row of KEY that do not depend on where the driver puts the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct KeyRow {
+pub(super) struct KeyRow {
     /// 0 none, 1 exact, 2 longest prefix, 3 ternary.
     pub table: u32,
     /// Action if the gate is closed.
@@ -377,7 +380,7 @@ pub struct KeyRow {
 impl KeyRow {
     /// Its words. `base` and `size` are those of the table's partition; `miss` is the action of a miss, with its
     /// parameters.
-    pub fn words(&self, base: u32, size: u32, miss: (u32, [u32; 4])) -> [u32; 12] {
+    pub(super) fn words(&self, base: u32, size: u32, miss: (u32, [u32; 4])) -> [u32; 12] {
         let mut words = [0; 12];
         let key = |index: usize| self.keys.get(index).copied().unwrap_or((0, 0));
         words[0] = self.table | miss.0 << 2 | self.closed << 5 | self.gate.0 << 8;

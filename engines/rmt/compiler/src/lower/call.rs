@@ -414,12 +414,12 @@ impl<'a> Lower<'a> {
 }
 
 /// Whether an argument of [`Lower::declared_arguments`] is the value that its parameter has by default.
-pub fn is_default(param: &ast::Param, arg: &ast::Expr) -> bool {
+pub(super) fn is_default(param: &ast::Param, arg: &ast::Expr) -> bool {
     param.default.as_ref().is_some_and(|default| std::ptr::eq(default, arg))
 }
 
 /// Arguments in the order of parameters, each with the value that it has by default.
-pub fn in_order_of<'a>(
+pub(super) fn in_order_of<'a>(
     what: &str,
     params: &[(&str, Option<&'a ast::Expr>)],
     args: &'a [Arg],
@@ -469,7 +469,7 @@ fn no_method(of: &str, method: &ast::Name) -> Box<Fault> {
 }
 
 /// Whether a statement contains a `return`.
-pub fn has_return(stmt: &Stmt) -> bool {
+pub(super) fn has_return(stmt: &Stmt) -> bool {
     match &stmt.kind {
         AstStmt::Return(_) => true,
         AstStmt::If(_, then, otherwise) => has_return(then) || otherwise.as_deref().is_some_and(has_return),

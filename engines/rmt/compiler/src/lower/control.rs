@@ -14,7 +14,7 @@ use crate::types::Type;
 
 /// A control that was applied.
 #[derive(Clone)]
-pub struct Applied<'a> {
+pub(super) struct Applied<'a> {
     /// For each parameter the variable that it is.
     params: Vec<Place>,
     /// For each parameter, whether it is a variable of its own and not one of the caller.
@@ -24,7 +24,7 @@ pub struct Applied<'a> {
 }
 
 /// The variables that the parameters of a control or parser are.
-pub struct Bound {
+pub(super) struct Bound {
     pub places: Vec<Place>,
     /// For each parameter, whether it is a variable of its own and not one of the caller.
     own: Vec<bool>,

@@ -668,7 +668,7 @@ fn integers(op: &str, a: &BigInt, b: &BigInt, span: Span) -> Check<Value> {
 }
 
 /// The kind of a symbol, for messages.
-pub fn symbol_kind(symbol: &Symbol) -> &'static str {
+pub(super) fn symbol_kind(symbol: &Symbol) -> &'static str {
     match symbol {
         Symbol::Value(_) => "a value",
         Symbol::Type(_) => "a type",

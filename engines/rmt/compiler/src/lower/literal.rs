@@ -12,7 +12,7 @@ use crate::source::Span;
 use crate::types::Type;
 
 /// A literal: `12`, `0x1F`, `8w255`, `4s0b1010`.
-pub fn number(text: &str, span: Span) -> Check<Value> {
+pub(super) fn number(text: &str, span: Span) -> Check<Value> {
     let wrong = || Fault::new(span, format!("`{text}` is not a number")).help("write 12, 0x1F, 0b101, 8w255 or 8s1");
     let split = text.find(['w', 's']).filter(|at| text[..*at].bytes().all(|b| b.is_ascii_digit()));
     let Some(at) = split else {
@@ -30,7 +30,7 @@ pub fn number(text: &str, span: Span) -> Check<Value> {
 }
 
 /// A constant as a value of this type.
-pub fn fit(value: &BigInt, ty: &Type, span: Span) -> Check<Value> {
+pub(super) fn fit(value: &BigInt, ty: &Type, span: Span) -> Check<Value> {
     let Some(width) = ty.bits() else {
         return Err(Fault::new(span, format!("mismatched types: `{ty}` is expected, this is a number")));
     };
@@ -47,7 +47,7 @@ pub fn fit(value: &BigInt, ty: &Type, span: Span) -> Check<Value> {
 }
 
 /// A number of an annotation.
-pub fn plain(text: &str) -> Option<u32> {
+pub(super) fn plain(text: &str) -> Option<u32> {
     digits(text)?.to_u32()
 }
 

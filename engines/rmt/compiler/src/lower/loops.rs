@@ -19,7 +19,7 @@ const UNROLLED: usize = 256;
 
 /// How `break` and `continue` leave a turn.
 #[derive(Clone, Copy)]
-pub struct Leave {
+pub(super) struct Leave {
     /// 1 while further turns may follow.
     pub goes_on: FieldId,
     /// 1 as soon as this turn has ended.

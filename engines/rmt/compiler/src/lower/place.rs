@@ -10,7 +10,7 @@ use crate::source::Span;
 use crate::types::{Struct, Type};
 
 /// Writes of a block, actions of tables included.
-pub fn writes(program: &ir::Program, stmts: &[ir::Stmt], fields: &mut Vec<FieldId>) {
+pub(super) fn writes(program: &ir::Program, stmts: &[ir::Stmt], fields: &mut Vec<FieldId>) {
     for stmt in stmts {
         match &stmt.kind {
             StmtKind::Assign(field, _) | StmtKind::CopyVarbit(field, _) | StmtKind::RegisterRead { to: field, .. } => {
@@ -432,7 +432,7 @@ impl<'a> Lower<'a> {
 }
 
 /// The parts of a number that is too wide for operators, from the highest bits to the lowest, each with its bits.
-pub fn chunks(ty: &Type) -> Vec<(String, u32)> {
+pub(super) fn chunks(ty: &Type) -> Vec<(String, u32)> {
     let mut end = ty.wide().unwrap_or_default();
     let mut parts = Vec::new();
     while end > 0 {
@@ -449,7 +449,7 @@ fn widens(from: &Type, to: &Type) -> bool {
 }
 
 /// The fault of a value that has another type than is expected.
-pub fn mismatch(expected: &str, value: &Value) -> Box<Fault> {
+pub(super) fn mismatch(expected: &str, value: &Value) -> Box<Fault> {
     let given = value.type_name();
     let fault = Fault::new(value.span(), format!("mismatched types: `{expected}` is expected, this is `{given}`"))
         .label(format!("expected `{expected}`"));

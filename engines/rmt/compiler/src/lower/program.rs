@@ -12,7 +12,7 @@ use crate::source::{Sources, Span};
 use crate::types::Type;
 
 /// Checks and lowers a program.
-pub fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Program, Vec<Fault>> {
+pub(crate) fn lower(sources: &Sources, name: &str, decls: &[Decl]) -> Result<ir::Program, Vec<Fault>> {
     let program = ir::Program {
         name: name.to_owned(),
         headers: Vec::new(),

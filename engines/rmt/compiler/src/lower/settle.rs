@@ -7,7 +7,7 @@ use std::collections::HashSet;
 use crate::ir::{ExprKind, FieldId, Next, ParserOp, Program, State, StateId, StmtKind, Transition};
 
 /// Simplifies the states of a parser.
-pub fn settle(program: &mut Program) {
+pub(super) fn settle(program: &mut Program) {
     drop_invalidations(program);
     let states = std::mem::take(&mut program.parser.states);
     program.parser.states = joined(states);

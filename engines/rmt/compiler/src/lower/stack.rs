@@ -13,7 +13,7 @@ use crate::types::Type;
 const CHOICE: usize = 1 << 16;
 
 /// A header stack.
-pub struct Stack {
+pub(super) struct Stack {
     pub elements: Vec<Place>,
     /// `nextIndex` of the specification: the elements that the parser has extracted. [`super::unroll`] knows its value
     /// in each state and removes it.

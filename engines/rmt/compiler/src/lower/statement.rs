@@ -311,7 +311,7 @@ impl<'a> Lower<'a> {
 }
 
 /// Whether a statement contains a `break` or `continue` of the loop around it.
-pub fn leaves_loop(stmt: &Stmt) -> bool {
+pub(super) fn leaves_loop(stmt: &Stmt) -> bool {
     match &stmt.kind {
         AstStmt::Break | AstStmt::Continue => true,
         AstStmt::If(_, then, otherwise) => leaves_loop(then) || otherwise.as_deref().is_some_and(leaves_loop),

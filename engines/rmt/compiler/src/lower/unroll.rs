@@ -47,7 +47,7 @@ struct Unroll<'p> {
 }
 
 /// Makes the states of a parser that works on stacks.
-pub fn unroll(program: &mut Program, stacks: &[Stack]) -> Check<()> {
+pub(super) fn unroll(program: &mut Program, stacks: &[Stack]) -> Check<()> {
     if stacks.iter().all(|stack| stack.counter.is_none()) {
         return Ok(());
     }

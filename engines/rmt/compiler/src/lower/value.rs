@@ -9,7 +9,7 @@ use crate::types::Type;
 
 /// The value of an expression.
 #[derive(Debug, Clone)]
-pub enum Value {
+pub(super) enum Value {
     /// A number, bool, error or member of an enumeration.
     Scalar(ir::Expr, Type),
     /// A constant without a width.
@@ -31,7 +31,7 @@ pub enum Value {
 
 /// A variable, or a part of one.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Place {
+pub(super) struct Place {
     pub shape: Shape,
     pub ty: Type,
     /// It may be written.
@@ -41,7 +41,7 @@ pub struct Place {
 
 /// The parts of a variable.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Shape {
+pub(super) enum Shape {
     Scalar(FieldId),
     Varbit(FieldId),
     Header(InstanceId, Vec<(String, Place)>),
@@ -59,7 +59,7 @@ pub enum Shape {
 
 impl Place {
     /// All fields of it, without validity.
-    pub fn fields(&self) -> Vec<FieldId> {
+    pub(super) fn fields(&self) -> Vec<FieldId> {
         match &self.shape {
             Shape::Scalar(field) | Shape::Varbit(field) => vec![*field],
             Shape::Header(_, members) | Shape::Struct(members) => {
@@ -72,7 +72,7 @@ impl Place {
     }
 
     /// The same place, which must not be written.
-    pub fn read_only(mut self) -> Self {
+    pub(super) fn read_only(mut self) -> Self {
         self.writable = false;
         match &mut self.shape {
             Shape::Header(_, members) | Shape::Struct(members) => {
@@ -87,7 +87,7 @@ impl Place {
     }
 
     /// Stacks in it.
-    pub fn stacks(&self) -> Vec<usize> {
+    pub(super) fn stacks(&self) -> Vec<usize> {
         match &self.shape {
             Shape::Stack(stack, _) => vec![*stack],
             Shape::Struct(members) => members.iter().flat_map(|(_, of)| of.stacks()).collect(),
@@ -96,7 +96,7 @@ impl Place {
     }
 
     /// Headers in it, in their order.
-    pub fn headers(&self) -> Vec<InstanceId> {
+    pub(super) fn headers(&self) -> Vec<InstanceId> {
         match &self.shape {
             Shape::Header(instance, _) => vec![*instance],
             Shape::Struct(members) => members.iter().flat_map(|(_, of)| of.headers()).collect(),
@@ -109,7 +109,7 @@ impl Place {
 }
 
 impl Value {
-    pub fn span(&self) -> Span {
+    pub(super) fn span(&self) -> Span {
         match self {
             Self::Scalar(expr, _) => expr.span,
             Self::Place(place) => place.span,
@@ -124,7 +124,7 @@ impl Value {
     }
 
     /// Its type, for messages.
-    pub fn type_name(&self) -> String {
+    pub(super) fn type_name(&self) -> String {
         match self {
             Self::Scalar(_, ty) => ty.to_string(),
             Self::Integer(..) => Type::Integer.to_string(),
@@ -139,7 +139,7 @@ impl Value {
     }
 
     /// Its place in the source differs: names of constants belong to the place of their use.
-    pub fn at(mut self, at: Span) -> Self {
+    pub(super) fn at(mut self, at: Span) -> Self {
         match &mut self {
             Self::Scalar(expr, _) => expr.span = at,
             Self::Place(place) => place.span = at,

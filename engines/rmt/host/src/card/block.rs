@@ -6,7 +6,7 @@ use std::ops::Range;
 
 use penstock_engine::Bus;
 use penstock_rmt::{METER_ROW, meter_row};
-use penstock_rmt_compiler::backend::{ACTION_WORDS, Kind, Lowered, RegisterPlace, TableCode};
+use penstock_rmt_compiler::backend::{ACTION_WORDS, EntryError, Kind, Lowered, RegisterPlace, TableCode};
 use penstock_rmt_compiler::ir::{CounterId, CounterUnit, Entry, MeterId, Rates, Replica, Session, TableId};
 use penstock_rmt_p4runtime::{Act, Change, Count, Object, Reason, Refusal};
 use penstock_unit::Record;
@@ -30,7 +30,7 @@ const COUNTER_ROW: usize = 4;
 const NO_ACTIONS: &[[u32; ACTION_WORDS]] = &[[0; ACTION_WORDS]];
 
 /// An rmt block in hardware.
-pub struct CardBlock {
+pub(crate) struct CardBlock {
     pub(super) block: usize,
     shape: Shape,
     rooms: Vec<Rooms>,
@@ -42,7 +42,7 @@ pub struct CardBlock {
 }
 
 /// The table of a stage.
-pub enum Table {
+pub(super) enum Table {
     /// Its entries are found by a hash.
     Exact(ExactTable),
     /// Its entries are prefixes.
@@ -52,7 +52,7 @@ pub enum Table {
 }
 
 /// A program on the card.
-pub struct AtWork {
+pub(crate) struct AtWork {
     pub shadow: Shadow,
     pub lowered: Lowered,
     pub messages: Messages,
@@ -202,7 +202,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn begin(bus: &mut dyn Bus, block: usize) -> Result<Self, RmtError> {
+    pub(crate) fn begin(bus: &mut dyn Bus, block: usize) -> Result<Self, RmtError> {
         let mut window = Window::new(bus, block);
         let shape = window.shape()?;
         for tenant in 0..TENANTS {
@@ -220,7 +220,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// It does not.
-    pub fn fits(&self, source: &Source) -> Result<(), RmtError> {
+    pub(crate) fn fits(&self, source: &Source) -> Result<(), RmtError> {
         source.lower(&self.shape.pipeline).map(|_| ())
     }
 
@@ -228,7 +228,13 @@ impl CardBlock {
     ///
     /// # Errors
     /// It does not fit, an entry is refused, or the card breaks; then the program before goes on.
-    pub fn load(&mut self, bus: &mut dyn Bus, tenant: u8, source: &Source, changes: &[Change]) -> Result<(), RmtError> {
+    pub(crate) fn load(
+        &mut self,
+        bus: &mut dyn Bus,
+        tenant: u8,
+        source: &Source,
+        changes: &[Change],
+    ) -> Result<(), RmtError> {
         let lowered = source.lower(&self.shape.pipeline)?;
         // A record of the program that had the bank before would be taken for one of the new program.
         self.drain(bus)?;
@@ -291,7 +297,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card has no such group, no room for its copies, or refuses. Then the group is as before.
-    pub fn bring_group(
+    pub(crate) fn bring_group(
         &mut self,
         bus: &mut dyn Bus,
         tenant: u8,
@@ -306,7 +312,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card has no such session, cannot do what it asks for, or refuses. Then the session is as before.
-    pub fn bring_session(
+    pub(crate) fn bring_session(
         &mut self,
         bus: &mut dyn Bus,
         tenant: u8,
@@ -321,7 +327,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// It has none.
-    pub fn at_work(&mut self, tenant: u8) -> Result<&mut AtWork, RmtError> {
+    pub(crate) fn at_work(&mut self, tenant: u8) -> Result<&mut AtWork, RmtError> {
         self.tenants.get_mut(&tenant).ok_or(RmtError::NotLoaded(self.block))
     }
 
@@ -339,7 +345,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn lost_packets(&self, bus: &mut dyn Bus) -> Result<u64, RmtError> {
+    pub(crate) fn lost_packets(&self, bus: &mut dyn Bus) -> Result<u64, RmtError> {
         Ok(Window::new(bus, self.block).lost_packets()?)
     }
 
@@ -347,7 +353,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn lost_clones(&self, bus: &mut dyn Bus) -> Result<u64, RmtError> {
+    pub(crate) fn lost_clones(&self, bus: &mut dyn Bus) -> Result<u64, RmtError> {
         Ok(Window::new(bus, self.block).lost_clones()?)
     }
 
@@ -355,7 +361,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn lost(&self, bus: &mut dyn Bus) -> Result<u64, RmtError> {
+    pub(crate) fn lost(&self, bus: &mut dyn Bus) -> Result<u64, RmtError> {
         Ok(Window::new(bus, self.block).lost()?)
     }
 
@@ -363,7 +369,13 @@ impl CardBlock {
     ///
     /// # Errors
     /// There is no room, or the card refuses. Then the card is as before.
-    pub fn bring(&mut self, bus: &mut dyn Bus, tenant: u8, table: TableId, entry: &Entry) -> Result<(), RmtError> {
+    pub(crate) fn bring(
+        &mut self,
+        bus: &mut dyn Bus,
+        tenant: u8,
+        table: TableId,
+        entry: &Entry,
+    ) -> Result<(), RmtError> {
         let at = self.tenants.get_mut(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
         bring(&mut Window::new(bus, self.block), &mut self.rooms, at, tenant, table, entry)
     }
@@ -372,7 +384,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn bring_default(&mut self, bus: &mut dyn Bus, tenant: u8, table: TableId) -> Result<(), RmtError> {
+    pub(crate) fn bring_default(&mut self, bus: &mut dyn Bus, tenant: u8, table: TableId) -> Result<(), RmtError> {
         let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
         match &at.lowered.tables[table] {
             Some(code) => write_key(&mut Window::new(bus, self.block), at, tenant, code.stage),
@@ -394,7 +406,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn register(&mut self, bus: &mut dyn Bus, tenant: u8, register: usize) -> Result<Vec<u128>, RmtError> {
+    pub(crate) fn register(&mut self, bus: &mut dyn Bus, tenant: u8, register: usize) -> Result<Vec<u128>, RmtError> {
         let size = self.at_work(tenant)?.shadow.program.registers[register].size;
         let mut window = Window::new(bus, self.block);
         let mut all = Vec::new();
@@ -412,7 +424,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn set_register(
+    pub(crate) fn set_register(
         &mut self,
         bus: &mut dyn Bus,
         tenant: u8,
@@ -429,7 +441,12 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn counter(&mut self, bus: &mut dyn Bus, tenant: u8, counter: CounterId) -> Result<Vec<Count>, RmtError> {
+    pub(crate) fn counter(
+        &mut self,
+        bus: &mut dyn Bus,
+        tenant: u8,
+        counter: CounterId,
+    ) -> Result<Vec<Count>, RmtError> {
         let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
         let mut window = Window::new(bus, self.block);
         let size = at.shadow.program.counters[counter].size.unwrap_or(0);
@@ -440,7 +457,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn set_counter(
+    pub(crate) fn set_counter(
         &mut self,
         bus: &mut dyn Bus,
         tenant: u8,
@@ -460,7 +477,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn set_meter(
+    pub(crate) fn set_meter(
         &mut self,
         bus: &mut dyn Bus,
         tenant: u8,
@@ -473,7 +490,7 @@ impl CardBlock {
     }
 
     /// Whether a program has meters.
-    pub fn has_meters(&self) -> bool {
+    pub(crate) fn has_meters(&self) -> bool {
         self.tenants.values().any(|at| at.meters.iter().any(Option::is_some))
     }
 
@@ -482,7 +499,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn settle_meters(&mut self, bus: &mut dyn Bus, all: bool) -> Result<(), RmtError> {
+    pub(crate) fn settle_meters(&mut self, bus: &mut dyn Bus, all: bool) -> Result<(), RmtError> {
         let mut window = Window::new(bus, self.block);
         for at in self.tenants.values_mut() {
             if all {
@@ -501,7 +518,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn set_entry_meter(
+    pub(crate) fn set_entry_meter(
         &mut self,
         bus: &mut dyn Bus,
         tenant: u8,
@@ -520,7 +537,13 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn hits(&mut self, bus: &mut dyn Bus, tenant: u8, table: TableId, entry: &Entry) -> Result<Count, RmtError> {
+    pub(crate) fn hits(
+        &mut self,
+        bus: &mut dyn Bus,
+        tenant: u8,
+        table: TableId,
+        entry: &Entry,
+    ) -> Result<Count, RmtError> {
         let at = self.tenants.get(&tenant).ok_or(RmtError::NotLoaded(self.block))?;
         match (at.shadow.program.tables[table].counter, at.cells[table].get(&key(entry))) {
             (Some(counter), Some(cell)) => at.count(&mut Window::new(bus, self.block), counter, *cell),
@@ -532,7 +555,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn set_hits(
+    pub(crate) fn set_hits(
         &mut self,
         bus: &mut dyn Bus,
         tenant: u8,
@@ -697,8 +720,8 @@ fn place(
     }
 }
 
-fn refused(why: String) -> RmtError {
-    Refusal::unsupported(why).into()
+fn refused(error: EntryError) -> RmtError {
+    Refusal::unsupported(error.to_string()).into()
 }
 
 /// Carries out a change of the entries that a program begins with.

@@ -16,13 +16,13 @@ const IN_SHELL: usize = 512;
 /// Records that wait in the block, those of both lanes.
 const IN_BLOCK: usize = 2 * 512;
 /// All records that wait.
-pub const ALL: usize = IN_SHELL + IN_BLOCK;
+pub(super) const ALL: usize = IN_SHELL + IN_BLOCK;
 /// The first of a record's bits for calls of `digest`. Bit 0 is the program's bank.
 const FIRST_BIT: u32 = 4;
 
 /// The messages of a program.
 #[derive(Debug, Default)]
-pub struct Messages {
+pub(crate) struct Messages {
     /// How many came.
     pub sent: u64,
     /// Those that nobody has taken yet, the oldest first.
@@ -33,7 +33,7 @@ pub struct Messages {
 
 impl Messages {
     /// Takes the messages of a record.
-    pub fn take(&mut self, codes: &[DigestCode], record: &Record) {
+    pub(crate) fn take(&mut self, codes: &[DigestCode], record: &Record) {
         let mut words = [0; RECORD_WORDS];
         for (word, bytes) in words.iter_mut().zip(record.own.chunks_exact(4)) {
             *word = bytes.iter().rev().fold(0, |all, byte| all << 8 | u32::from(*byte));
@@ -49,7 +49,7 @@ impl Messages {
 }
 
 /// The bank of the program that a record is of.
-pub fn bank(record: &Record) -> u32 {
+pub(super) fn bank(record: &Record) -> u32 {
     u32::from(record.queue & 1)
 }
 
@@ -58,7 +58,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn serve(&mut self, bus: &mut dyn Bus) -> Result<bool, RmtError> {
+    pub(crate) fn serve(&mut self, bus: &mut dyn Bus) -> Result<bool, RmtError> {
         Ok(self.has_records && self.take_records(bus, IN_SHELL)? > 0)
     }
 
@@ -66,7 +66,7 @@ impl CardBlock {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn drain(&mut self, bus: &mut dyn Bus) -> Result<(), RmtError> {
+    pub(crate) fn drain(&mut self, bus: &mut dyn Bus) -> Result<(), RmtError> {
         if self.has_records {
             self.take_records(bus, ALL)?;
         }

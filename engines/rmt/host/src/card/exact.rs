@@ -5,18 +5,18 @@
 use std::collections::{HashMap, VecDeque};
 
 /// Ways of a table.
-pub const WAYS: usize = 4;
+pub(super) const WAYS: usize = 4;
 /// Buckets that are checked for a free one before the table counts as full.
 const LOOKS: usize = 4096;
 
 /// The four words of a key.
-pub type Words = [u32; 4];
+pub(super) type Words = [u32; 4];
 
 /// A way and a bucket in the tenant's partition.
-pub type Place = (usize, u32);
+pub(super) type Place = (usize, u32);
 
 /// CRC-64/ECMA-182 of the words, each with its highest byte first.
-pub fn hash(key: &Words) -> u64 {
+pub(super) fn hash(key: &Words) -> u64 {
     let bytes = key.iter().flat_map(|word| word.to_be_bytes());
     bytes.fold(0, |crc: u64, byte| {
         (0..8).fold(crc ^ u64::from(byte) << 56, |crc, _| {
@@ -27,7 +27,7 @@ pub fn hash(key: &Words) -> u64 {
 
 /// The entries of a tenant's partition.
 #[derive(Debug, Clone)]
-pub struct Exact {
+pub(super) struct Exact {
     /// Buckets in each way, a power of two.
     buckets: u32,
     slots: Vec<Option<Words>>,
@@ -36,7 +36,7 @@ pub struct Exact {
 
 /// How an entry gets its place: first these moves, in their order, then the entry itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub(super) struct Plan {
     /// Key of an entry that moves, from where, to where.
     pub moves: Vec<(Words, Place, Place)>,
     /// Place of the new entry.
@@ -45,12 +45,12 @@ pub struct Plan {
 
 impl Exact {
     /// An empty partition.
-    pub fn new(buckets: u32) -> Self {
+    pub(super) fn new(buckets: u32) -> Self {
         Self { buckets, slots: vec![None; WAYS * buckets as usize], places: HashMap::new() }
     }
 
     /// Buckets in each way.
-    pub fn buckets(&self) -> u32 {
+    pub(super) fn buckets(&self) -> u32 {
         self.buckets
     }
 
@@ -64,12 +64,12 @@ impl Exact {
     }
 
     /// The place of a key's entry.
-    pub fn place(&self, key: &Words) -> Option<Place> {
+    pub(super) fn place(&self, key: &Words) -> Option<Place> {
         self.places.get(key).copied()
     }
 
     /// A way to place a new entry that moves as few others as possible; None if the table is full.
-    pub fn plan(&self, key: &Words) -> Option<Plan> {
+    pub(super) fn plan(&self, key: &Words) -> Option<Plan> {
         // Places in the order in which they are reached, each with the index of the place whose entry would move there.
         let mut seen: Vec<(Place, Option<usize>)> = Vec::new();
         let mut queue = VecDeque::new();
@@ -105,7 +105,7 @@ impl Exact {
     }
 
     /// Notes an entry that was placed by a plan, with its moves.
-    pub fn insert(&mut self, key: Words, plan: &Plan) {
+    pub(super) fn insert(&mut self, key: Words, plan: &Plan) {
         for (moved, from, to) in &plan.moves {
             let (from, at) = (self.slot(*from), self.slot(*to));
             self.slots[from] = None;
@@ -118,7 +118,7 @@ impl Exact {
     }
 
     /// Forgets an entry; where it was.
-    pub fn remove(&mut self, key: &Words) -> Option<Place> {
+    pub(super) fn remove(&mut self, key: &Words) -> Option<Place> {
         let place = self.places.remove(key)?;
         let at = self.slot(place);
         self.slots[at] = None;
@@ -127,7 +127,6 @@ impl Exact {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -8,19 +8,19 @@ use penstock_rmt_p4runtime::Refusal;
 use crate::card::window::{Memory, Row};
 
 /// Queues for frames of which copies are made.
-pub const QUEUES: u32 = 8;
+pub(super) const QUEUES: u32 = 8;
 /// Words of a group or session.
-pub const GROUP_ROW: usize = 4;
+pub(super) const GROUP_ROW: usize = 4;
 /// Groups or sessions of a bank, number 0 among them.
 const GROUPS: u32 = LAST_GROUP as u32 + 1;
 
 /// The rows of a program in a bank, by the numbers of its groups or sessions.
-pub fn rows(memory: Memory, queue: u32, bank: u32) -> impl Iterator<Item = Row> {
+pub(super) fn rows(memory: Memory, queue: u32, bank: u32) -> impl Iterator<Item = Row> {
     (0..GROUPS).map(move |number| Row::of(memory, 0, (2 * queue + bank) * GROUPS + number))
 }
 
 /// The row of a group or session.
-pub fn row(memory: Memory, queue: u32, bank: u32, number: u16) -> Row {
+pub(super) fn row(memory: Memory, queue: u32, bank: u32, number: u16) -> Row {
     Row::of(memory, 0, (2 * queue + bank) * GROUPS + u32::from(number))
 }
 
@@ -28,7 +28,11 @@ pub fn row(memory: Memory, queue: u32, bank: u32, number: u16) -> Row {
 ///
 /// # Errors
 /// The card has no such session, or cannot do what it asks for.
-pub fn session_words(number: u16, session: &Session, controller: Option<u32>) -> Result<[u32; GROUP_ROW], Refusal> {
+pub(super) fn session_words(
+    number: u16,
+    session: &Session,
+    controller: Option<u32>,
+) -> Result<[u32; GROUP_ROW], Refusal> {
     if session.length != 0 {
         let text = format!("clone session {number}: the card in hardware does not cut clones, so the length is 0");
         return Err(Refusal::unsupported(text));
@@ -48,7 +52,7 @@ pub fn session_words(number: u16, session: &Session, controller: Option<u32>) ->
 ///
 /// # Errors
 /// The card has no such group, or no room for its copies.
-pub fn words(
+pub(super) fn words(
     what: &str,
     number: u16,
     copies: &[Replica],

@@ -6,37 +6,37 @@ use std::ops::Range;
 
 /// The rows of a tenant's partition: the rank of what stands there, and the entry that it is of.
 #[derive(Debug, Clone)]
-pub struct Lines<K> {
+pub(super) struct Lines<K> {
     rows: Vec<Option<(i32, K)>>,
 }
 
 /// How a row is freed for an entry: these moves in their order, each from a row to a free one; then the row itself.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Plan {
+pub(super) struct Plan {
     pub moves: Vec<(usize, usize)>,
     pub row: usize,
 }
 
 impl<K: Clone + PartialEq> Lines<K> {
     /// An empty partition.
-    pub fn new(rows: usize) -> Self {
+    pub(super) fn new(rows: usize) -> Self {
         Self { rows: vec![None; rows] }
     }
 
     /// Rows that are free.
-    pub fn free(&self) -> usize {
+    pub(super) fn free(&self) -> usize {
         self.rows.iter().filter(|row| row.is_none()).count()
     }
 
     /// The rows of an entry.
-    pub fn rows(&self, key: &K) -> Vec<usize> {
+    pub(super) fn rows(&self, key: &K) -> Vec<usize> {
         let own = |row: &usize| self.rows[*row].as_ref().is_some_and(|(_, other)| other == key);
         (0..self.rows.len()).filter(own).collect()
     }
 
     /// A way to place a row of this rank behind all of its rank and above, with as few moves as possible; None if no
     /// row is free.
-    pub fn plan(&self, rank: i32) -> Option<Plan> {
+    pub(super) fn plan(&self, rank: i32) -> Option<Plan> {
         let above = |row: &Option<(i32, K)>| row.as_ref().is_some_and(|(other, _)| *other >= rank);
         let below = |row: &Option<(i32, K)>| row.as_ref().is_some_and(|(other, _)| *other < rank);
         // Rows from `first` to `last` are free, and between its neighbours.
@@ -61,17 +61,17 @@ impl<K: Clone + PartialEq> Lines<K> {
     }
 
     /// Notes that a row has moved to a free one.
-    pub fn moved(&mut self, from: usize, to: usize) {
+    pub(super) fn moved(&mut self, from: usize, to: usize) {
         self.rows[to] = self.rows[from].take();
     }
 
     /// Notes what stands in a row.
-    pub fn set(&mut self, row: usize, rank: i32, key: K) {
+    pub(super) fn set(&mut self, row: usize, rank: i32, key: K) {
         self.rows[row] = Some((rank, key));
     }
 
     /// Notes that a row is free.
-    pub fn clear(&mut self, row: usize) {
+    pub(super) fn clear(&mut self, row: usize) {
         self.rows[row] = None;
     }
 }
@@ -82,7 +82,6 @@ fn middle(rows: Range<usize>) -> usize {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

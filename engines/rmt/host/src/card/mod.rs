@@ -12,9 +12,8 @@ mod room;
 mod running;
 mod stage;
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests;
 mod window;
 
-pub use block::CardBlock;
-pub use running::OnCard;
+pub(crate) use block::CardBlock;
+pub(crate) use running::OnCard;

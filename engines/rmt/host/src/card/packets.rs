@@ -10,7 +10,7 @@ use penstock_unit::Record;
 use crate::error::RmtError;
 
 /// The kind of a record with a piece of a frame.
-pub const REASON: u8 = 2;
+pub(super) const REASON: u8 = 2;
 /// Bytes of a frame in a record. Two bytes with the frame's length follow them.
 const PIECE: usize = 32;
 /// Bit of a record's queue: the piece is the first one of a frame. Bit 0 is the program's bank.
@@ -25,7 +25,7 @@ const TRIES: usize = 10_000;
 
 /// The frames of a program for its controller.
 #[derive(Debug, Default)]
-pub struct Packets {
+pub(crate) struct Packets {
     /// Those that nobody has taken yet, the oldest first.
     pub waiting: VecDeque<Vec<u8>>,
     /// The pieces of a frame that is not whole yet.
@@ -38,7 +38,7 @@ pub struct Packets {
 
 impl Packets {
     /// Takes a piece.
-    pub fn take(&mut self, record: &Record) {
+    pub(crate) fn take(&mut self, record: &Record) {
         if record.queue & FIRST != 0 {
             self.partial.clear();
         }
@@ -61,7 +61,7 @@ impl Packets {
 ///
 /// # Errors
 /// The frame is too short or too long, or the card takes no records.
-pub fn send(bus: &mut dyn Bus, block: usize, tenant: u8, frame: &[u8]) -> Result<(), RmtError> {
+pub(super) fn send(bus: &mut dyn Bus, block: usize, tenant: u8, frame: &[u8]) -> Result<(), RmtError> {
     if !LENGTHS.contains(&frame.len()) {
         let (count, least, most) = (frame.len(), LENGTHS.start(), LENGTHS.end());
         let text = format!(

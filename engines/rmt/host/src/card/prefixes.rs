@@ -5,14 +5,14 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// A prefix of 32-bit keys: value, bits, and its result.
-pub type Prefix = (u32, u32, usize);
+pub(super) type Prefix = (u32, u32, usize);
 
 /// First key of an interval, and what the longest prefix of its keys leads to.
-pub type Interval = (u32, Option<usize>);
+pub(super) type Interval = (u32, Option<usize>);
 
 /// Cuts all keys into intervals of one result each. The first begins at 0; neighbours lead to results that are not the
 /// `same`.
-pub fn intervals(prefixes: &[Prefix], same: impl Fn(usize, usize) -> bool) -> Vec<Interval> {
+pub(super) fn intervals(prefixes: &[Prefix], same: impl Fn(usize, usize) -> bool) -> Vec<Interval> {
     let mut sorted = prefixes.to_vec();
     sorted.sort_unstable_by_key(|(value, length, _)| (*value, *length));
     let mut all: Vec<Interval> = Vec::new();
@@ -51,11 +51,11 @@ const LEVELS: u32 = 3;
 /// Bits of a leaf's number that a node decides.
 const BRANCH_BITS: u32 = 4;
 /// Keys of a node: the first ones of all branches but the first.
-pub const KEYS: usize = (1 << BRANCH_BITS) - 1;
+pub(super) const KEYS: usize = (1 << BRANCH_BITS) - 1;
 
 /// A node of the tree.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Node {
+pub(super) struct Node {
     /// Its level, from the root on.
     pub level: u32,
     /// Its row.
@@ -66,7 +66,7 @@ pub struct Node {
 
 /// The nodes of a partition of the tree over these intervals. The partition has a power of two leaves, at least as many
 /// as there are intervals.
-pub fn nodes(intervals: &[Interval], leaves: Range<u32>) -> Vec<Node> {
+pub(super) fn nodes(intervals: &[Interval], leaves: Range<u32>) -> Vec<Node> {
     let mut found: BTreeMap<(u32, u32), [Option<u32>; KEYS]> = BTreeMap::new();
     for (at, leaf) in leaves.enumerate().skip(1) {
         let key = intervals.get(at).map_or(u32::MAX, |(start, _)| *start);
@@ -80,7 +80,6 @@ pub fn nodes(intervals: &[Interval], leaves: Range<u32>) -> Vec<Node> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use std::collections::HashMap;
 

@@ -5,19 +5,19 @@ use std::ops::Range;
 
 /// A memory with its ranges that are taken.
 #[derive(Debug, Clone)]
-pub struct Room {
+pub(super) struct Room {
     size: u32,
     taken: Vec<Range<u32>>,
 }
 
 impl Room {
     /// A memory of `size` rows, all free.
-    pub fn new(size: u32) -> Self {
+    pub(super) fn new(size: u32) -> Self {
         Self { size, taken: Vec::new() }
     }
 
     /// Takes the lowest free range of this length that begins at a multiple of `align`; None if no range fits.
-    pub fn take(&mut self, length: u32, align: u32) -> Option<Range<u32>> {
+    pub(super) fn take(&mut self, length: u32, align: u32) -> Option<Range<u32>> {
         let mut start = 0;
         loop {
             let range = start..start + length;
@@ -35,12 +35,12 @@ impl Room {
     }
 
     /// Gives a range back.
-    pub fn give(&mut self, range: &Range<u32>) {
+    pub(super) fn give(&mut self, range: &Range<u32>) {
         self.taken.retain(|taken| taken != range);
     }
 
     /// Rows that are free.
-    pub fn free(&self) -> u32 {
+    pub(super) fn free(&self) -> u32 {
         self.size - self.taken.iter().map(|taken| taken.end - taken.start).sum::<u32>()
     }
 }

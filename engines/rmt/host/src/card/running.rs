@@ -17,7 +17,7 @@ use crate::running::{Running, soft_only};
 use crate::shadow::{Shadow, key};
 
 /// A tenant of a block, and how the block is reached.
-pub struct OnCard<'a> {
+pub(crate) struct OnCard<'a> {
     pub card: &'a mut CardBlock,
     pub bus: &'a mut dyn Bus,
     pub tenant: u8,

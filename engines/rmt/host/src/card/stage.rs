@@ -20,7 +20,7 @@ const LOAD: u32 = 90;
 
 /// Free room in the memories of one stage.
 #[derive(Debug, Clone)]
-pub struct Rooms {
+pub(super) struct Rooms {
     /// Buckets of every way.
     pub buckets: Room,
     /// Leaves of the tree of prefixes.
@@ -37,7 +37,7 @@ pub struct Rooms {
 
 impl Rooms {
     /// The memories of a stage, all free.
-    pub fn new(shape: &Shape) -> Self {
+    pub(super) fn new(shape: &Shape) -> Self {
         Self {
             buckets: Room::new(shape.buckets),
             leaves: Room::new(shape.leaves),
@@ -50,11 +50,11 @@ impl Rooms {
 }
 
 /// The result of a hit: action and parameters.
-pub type Target = (u32, Words);
+pub(super) type Target = (u32, Words);
 
 /// An exact table in its partition.
 #[derive(Debug)]
-pub struct ExactTable {
+pub(super) struct ExactTable {
     /// Its buckets.
     pub range: Range<u32>,
     placed: Exact,
@@ -66,7 +66,12 @@ impl ExactTable {
     ///
     /// # Errors
     /// There is no room, or the card refuses.
-    pub fn begin(window: &mut Window<'_>, stage: usize, rooms: &mut Rooms, entries: u32) -> Result<Self, RmtError> {
+    pub(super) fn begin(
+        window: &mut Window<'_>,
+        stage: usize,
+        rooms: &mut Rooms,
+        entries: u32,
+    ) -> Result<Self, RmtError> {
         let buckets = (entries.max(1) * 100).div_ceil(LOAD * WAYS as u32).next_power_of_two();
         let range = rooms.buckets.take(buckets, buckets).ok_or_else(|| {
             let free = rooms.buckets.free();
@@ -82,7 +87,7 @@ impl ExactTable {
     }
 
     /// log2 of its buckets.
-    pub fn size(&self) -> u32 {
+    pub(super) fn size(&self) -> u32 {
         self.placed.buckets().ilog2()
     }
 
@@ -107,7 +112,7 @@ impl ExactTable {
     ///
     /// # Errors
     /// There is no place for it, or the card refuses.
-    pub fn put(
+    pub(super) fn put(
         &mut self,
         window: &mut Window<'_>,
         stage: usize,
@@ -138,7 +143,13 @@ impl ExactTable {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn remove(&mut self, window: &mut Window<'_>, stage: usize, tenant: u8, key: &Words) -> Result<(), RmtError> {
+    pub(super) fn remove(
+        &mut self,
+        window: &mut Window<'_>,
+        stage: usize,
+        tenant: u8,
+        key: &Words,
+    ) -> Result<(), RmtError> {
         if let Some(place) = self.placed.place(key) {
             self.write(window, stage, tenant, place, None)?;
             self.placed.remove(key);
@@ -153,7 +164,7 @@ const ROW: usize = 9;
 
 /// A table of longest prefixes: a tree over intervals, in a partition that changes with each change of the table.
 #[derive(Debug, Clone)]
-pub struct PrefixTable {
+pub(super) struct PrefixTable {
     /// Its leaves.
     pub range: Range<u32>,
 }
@@ -163,7 +174,7 @@ impl PrefixTable {
     ///
     /// # Errors
     /// There is no room, or the card refuses; then the room is given back.
-    pub fn build(
+    pub(super) fn build(
         window: &mut Window<'_>,
         stage: usize,
         rooms: &mut Rooms,
@@ -222,12 +233,12 @@ impl PrefixTable {
     }
 
     /// log2 of its leaves.
-    pub fn size(&self) -> u32 {
+    pub(super) fn size(&self) -> u32 {
         (self.range.end - self.range.start).ilog2()
     }
 
     /// Gives the room of the tree back.
-    pub fn give(&self, rooms: &mut Rooms) {
+    pub(super) fn give(&self, rooms: &mut Rooms) {
         rooms.leaves.give(&self.range);
     }
 }
@@ -237,7 +248,7 @@ const LEAF_ROW: usize = 5;
 
 /// A ternary table in its partition.
 #[derive(Debug)]
-pub struct TernaryTable {
+pub(super) struct TernaryTable {
     /// Its rows.
     pub range: Range<u32>,
     placed: Lines<EntryKey>,
@@ -250,7 +261,7 @@ impl TernaryTable {
     ///
     /// # Errors
     /// There is no room, or the card refuses.
-    pub fn begin(window: &mut Window<'_>, stage: usize, rooms: &mut Rooms, rows: u32) -> Result<Self, RmtError> {
+    pub(super) fn begin(window: &mut Window<'_>, stage: usize, rooms: &mut Rooms, rows: u32) -> Result<Self, RmtError> {
         let range = rooms.rows.take(rows.max(1), 1).ok_or_else(|| {
             let free = rooms.rows.free();
             RmtError::Fit(format!(
@@ -267,7 +278,7 @@ impl TernaryTable {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn leave(&self, window: &mut Window<'_>, stage: usize) -> Result<(), RmtError> {
+    pub(super) fn leave(&self, window: &mut Window<'_>, stage: usize) -> Result<(), RmtError> {
         Ok(window.clear(self.range.clone().map(|row| Row::of(Memory::Ternary, stage, row)), TERNARY_ROW)?)
     }
 
@@ -320,7 +331,7 @@ impl TernaryTable {
     ///
     /// # Errors
     /// There are not enough free rows, or the card refuses.
-    pub fn put(
+    pub(super) fn put(
         &mut self,
         window: &mut Window<'_>,
         stage: usize,
@@ -369,7 +380,7 @@ impl TernaryTable {
     ///
     /// # Errors
     /// The card refuses.
-    pub fn remove(&mut self, window: &mut Window<'_>, stage: usize, key: &EntryKey) -> Result<(), RmtError> {
+    pub(super) fn remove(&mut self, window: &mut Window<'_>, stage: usize, key: &EntryKey) -> Result<(), RmtError> {
         for row in self.placed.rows(key) {
             self.clear(window, stage, row)?;
             self.placed.clear(row);

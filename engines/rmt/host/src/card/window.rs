@@ -14,7 +14,7 @@ const BLOCK: u32 = 0x0100_0000;
 
 /// A memory of the machine; the value is its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Memory {
+pub(super) enum Memory {
     /// Whether a tenant is loaded, its bank, and whether it has registers.
     Tenant = 0,
     /// Checksum behind the parser.
@@ -53,7 +53,7 @@ pub enum Memory {
 
 /// A row of a memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Row {
+pub(super) struct Row {
     /// Number of the memory.
     memory: u32,
     /// Stage, or depth of the parser.
@@ -63,17 +63,17 @@ pub struct Row {
 
 impl Row {
     /// A row of a memory. `stage` is 0 for memories that are no stage's.
-    pub fn of(memory: Memory, stage: usize, row: u32) -> Self {
+    pub(super) fn of(memory: Memory, stage: usize, row: u32) -> Self {
         Self { memory: memory as u32, stage: stage as u32, row }
     }
 
     /// A bucket of a way of the exact table.
-    pub fn way(way: usize, stage: usize, row: u32) -> Self {
+    pub(super) fn way(way: usize, stage: usize, row: u32) -> Self {
         Self { memory: Memory::Way as u32 + way as u32, stage: stage as u32, row }
     }
 
     /// A node of the tree of prefixes.
-    pub fn level(level: u32, stage: usize, row: u32) -> Self {
+    pub(super) fn level(level: u32, stage: usize, row: u32) -> Self {
         Self { memory: Memory::Lpm as u32 + level, stage: stage as u32, row }
     }
 
@@ -84,7 +84,7 @@ impl Row {
 
 /// Sizes of a block in hardware.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Shape {
+pub(super) struct Shape {
     /// The stages, and which tables they have.
     pub pipeline: Pipeline,
     /// Depths of the parser.
@@ -107,7 +107,7 @@ pub struct Shape {
 const STAGED: usize = own::RMT_BLOCK_DATA_COUNT as usize;
 
 /// The window of a block.
-pub struct Window<'a> {
+pub(super) struct Window<'a> {
     bus: &'a mut dyn Bus,
     block: usize,
     /// The row that this window has selected, and the words that it has staged: it does not write them again.
@@ -117,7 +117,7 @@ pub struct Window<'a> {
 
 impl<'a> Window<'a> {
     /// The window of a block.
-    pub fn new(bus: &'a mut dyn Bus, block: usize) -> Self {
+    pub(super) fn new(bus: &'a mut dyn Bus, block: usize) -> Self {
         Self { bus, block, selected: None, staged: [None; STAGED] }
     }
 
@@ -142,7 +142,7 @@ impl<'a> Window<'a> {
     }
 
     /// Sizes of the block.
-    pub fn shape(&mut self) -> Result<Shape, CardError> {
+    pub(super) fn shape(&mut self) -> Result<Shape, CardError> {
         let shape = self.get(own::RMT_BLOCK_SHAPE)?;
         let sizes = self.get(own::RMT_BLOCK_SIZES)?;
         let more = self.get(own::RMT_BLOCK_MORE)?;
@@ -168,17 +168,17 @@ impl<'a> Window<'a> {
     }
 
     /// Frames whose digests found no room, since the card's reset.
-    pub fn lost(&mut self) -> Result<u64, CardError> {
+    pub(super) fn lost(&mut self) -> Result<u64, CardError> {
         self.count(own::RMT_BLOCK_LOST)
     }
 
     /// Frames to controllers that found no room, since the card's reset.
-    pub fn lost_packets(&mut self) -> Result<u64, CardError> {
+    pub(super) fn lost_packets(&mut self) -> Result<u64, CardError> {
         self.count(own::RMT_BLOCK_LOST_PACKETS)
     }
 
     /// Frames whose clones found no room, since the card's reset.
-    pub fn lost_clones(&mut self) -> Result<u64, CardError> {
+    pub(super) fn lost_clones(&mut self) -> Result<u64, CardError> {
         self.count(own::RMT_BLOCK_LOST_CLONES)
     }
 
@@ -191,13 +191,13 @@ impl<'a> Window<'a> {
     }
 
     /// Words of a row.
-    pub fn read(&mut self, row: Row, words: usize) -> Result<Vec<u32>, CardError> {
+    pub(super) fn read(&mut self, row: Row, words: usize) -> Result<Vec<u32>, CardError> {
         self.select(row)?;
         (0..words as u32).map(|word| self.get(own::RMT_BLOCK_DATA + 4 * word)).collect()
     }
 
     /// Writes a row, all words at once, between two frames.
-    pub fn write(&mut self, row: Row, words: &[u32]) -> Result<(), CardError> {
+    pub(super) fn write(&mut self, row: Row, words: &[u32]) -> Result<(), CardError> {
         self.select(row)?;
         for (at, word) in words.iter().enumerate() {
             if self.staged[at] != Some(*word) {
@@ -209,12 +209,12 @@ impl<'a> Window<'a> {
     }
 
     /// Clears rows of this many words.
-    pub fn clear(&mut self, mut rows: impl Iterator<Item = Row>, words: usize) -> Result<(), CardError> {
+    pub(super) fn clear(&mut self, mut rows: impl Iterator<Item = Row>, words: usize) -> Result<(), CardError> {
         rows.try_for_each(|row| self.write(row, &[0; STAGED][..words]))
     }
 
     /// As [`Window::write`], and reads the row back.
-    pub fn write_and_check(&mut self, row: Row, words: &[u32]) -> Result<(), RmtError> {
+    pub(super) fn write_and_check(&mut self, row: Row, words: &[u32]) -> Result<(), RmtError> {
         self.write(row, words)?;
         let found = self.read(row, words.len())?;
         match found == words {

@@ -9,4 +9,4 @@ mod run;
 mod statement;
 mod switch;
 
-pub use run::EXEC;
+pub(crate) use run::EXEC;

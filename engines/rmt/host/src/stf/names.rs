@@ -15,7 +15,7 @@ const LATEST: i32 = 1 << 24;
 ///
 /// # Errors
 /// The program has no such name, or a value is none; a sentence.
-pub fn entry(
+pub(super) fn entry(
     program: &Program,
     table: &str,
     priority: Option<u32>,
@@ -51,7 +51,7 @@ pub fn entry(
 ///
 /// # Errors
 /// As [`entry`].
-pub fn default(program: &Program, table: &str, action: &Call) -> Result<NamedEntry, String> {
+pub(super) fn default(program: &Program, table: &str, action: &Call) -> Result<NamedEntry, String> {
     Ok(NamedEntry { default: true, ..call(program, table, action)? })
 }
 
@@ -76,7 +76,7 @@ fn table_of(program: &Program, name: &str) -> Result<usize, String> {
 ///
 /// # Errors
 /// There is none, or several; a sentence.
-pub fn find(names: &[&str], name: &str, what: &str) -> Result<usize, String> {
+pub(super) fn find(names: &[&str], name: &str, what: &str) -> Result<usize, String> {
     if let Some(at) = names.iter().position(|one| *one == name) {
         return Ok(at);
     }
@@ -175,7 +175,6 @@ fn matched(text: &str, key: &Key) -> Result<Option<String>, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -6,7 +6,7 @@ use super::statement::{Call, Cell, Change, Comparison, Line, Pattern, Statement}
 /// A line that is no statement.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}\n    {text}")]
-pub struct ParseError {
+pub(super) struct ParseError {
     file: String,
     line: usize,
     message: String,
@@ -17,7 +17,7 @@ pub struct ParseError {
 ///
 /// # Errors
 /// A line is no statement.
-pub fn parse(file: &str, text: &str) -> Result<Vec<Line>, ParseError> {
+pub(super) fn parse(file: &str, text: &str) -> Result<Vec<Line>, ParseError> {
     let mut lines = Vec::new();
     for (number, text) in (1..).zip(text.lines()) {
         let words = text.split('#').next().unwrap_or_default().trim();
@@ -268,7 +268,6 @@ fn check_counter(text: &str) -> Result<Statement, String> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

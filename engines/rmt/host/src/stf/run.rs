@@ -17,7 +17,7 @@ use crate::entry::NamedEntry;
 use crate::image::{PROGRAM, Source};
 
 /// `penstock exec rmt`.
-pub const EXEC: Tool = Tool { command, run };
+pub(crate) const EXEC: Tool = Tool { command, run };
 
 /// Way out when a test cannot be read.
 const TEST: &str = "give a test in STF, for example engines/rmt/tests/stf/calculator.stf";
@@ -216,7 +216,6 @@ fn hex(bytes: &[u8]) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -3,7 +3,7 @@
 
 /// A statement and its line in the file, from 1.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Line {
+pub(super) struct Line {
     /// The line.
     pub number: usize,
     /// The statement.
@@ -12,7 +12,7 @@ pub struct Line {
 
 /// A statement.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Statement {
+pub(super) enum Statement {
     /// `packet PORT DATA`: a frame enters.
     Packet {
         /// Where.
@@ -90,7 +90,7 @@ pub enum Statement {
 
 /// A cell of a counter.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Cell {
+pub(super) enum Cell {
     /// The index of an indirect counter.
     Index(u32),
     /// For a direct counter, the entry that `add` gave this name.
@@ -99,7 +99,7 @@ pub enum Cell {
 
 /// How a counter is compared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Comparison {
+pub(super) enum Comparison {
     /// `==`
     Equal,
     /// `!=`
@@ -116,7 +116,7 @@ pub enum Comparison {
 
 impl Comparison {
     /// All of them with their operators, the longer ones first.
-    pub const ALL: [(&'static str, Self); 7] = [
+    pub(super) const ALL: [(&'static str, Self); 7] = [
         ("==", Self::Equal),
         ("!=", Self::Differs),
         ("<=", Self::AtMost),
@@ -128,7 +128,7 @@ impl Comparison {
 
     /// Whether the comparison holds.
     #[must_use]
-    pub fn holds(self, is: u64, value: u64) -> bool {
+    pub(super) fn holds(self, is: u64, value: u64) -> bool {
         match self {
             Self::Equal => is == value,
             Self::Differs => is != value,
@@ -149,7 +149,7 @@ impl std::fmt::Display for Comparison {
 /// A change of the switch that has no entry. Multicast groups consist of nodes: a node has a number for its copies, and
 /// ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Change {
+pub(super) enum Change {
     /// `mc_mgrp_create GROUP`
     Group(u16),
     /// `mc_node_create NUMBER PORT ...`: nodes are counted from 0 on.
@@ -175,7 +175,7 @@ pub enum Change {
 
 /// An action with its arguments.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Call {
+pub(super) struct Call {
     /// The action.
     pub name: String,
     /// Parameters and their values.
@@ -184,7 +184,7 @@ pub struct Call {
 
 /// The bytes that a frame must have, half a byte at a time.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Pattern {
+pub(super) struct Pattern {
     /// Values; None matches any.
     pub digits: Vec<Option<u8>>,
     /// The frame ends where the pattern does: `$`.
@@ -194,7 +194,7 @@ pub struct Pattern {
 impl Pattern {
     /// Whether a frame matches.
     #[must_use]
-    pub fn matches(&self, frame: &[u8]) -> bool {
+    pub(super) fn matches(&self, frame: &[u8]) -> bool {
         let digits = frame.iter().flat_map(|byte| [byte >> 4, byte & 15]);
         let length = frame.len() * 2;
         let long_enough = if self.ends { length == self.digits.len() } else { length >= self.digits.len() };

@@ -26,7 +26,7 @@ const SHORTEST: usize = 14;
 const SOFT: &str = "this statement is for --target soft";
 
 /// Something that runs a P4 program.
-pub trait Switch {
+pub(super) trait Switch {
     /// Carries a frame; gives the frames that leave, with their ports.
     fn carry(&mut self, port: u32, frame: &[u8]) -> Result<Vec<(u32, Vec<u8>)>, ToolError>;
     /// Adds an entry, or sets a default action.
@@ -58,7 +58,7 @@ pub trait Switch {
 }
 
 /// The native program. It has all ports of v1model, and takes frames of any length.
-pub struct Native {
+pub(super) struct Native {
     source: Source,
     block: Block,
 }
@@ -68,7 +68,7 @@ impl Native {
     ///
     /// # Errors
     /// There is no native code for it.
-    pub fn new(source: Source) -> Result<Self, ToolError> {
+    pub(super) fn new(source: Source) -> Result<Self, ToolError> {
         let mut block = Block::default();
         let mut tenant = Tenant::new(source.program.clone())?;
         tenant.keep_short_frames();
@@ -228,7 +228,7 @@ impl Switch for Native {
 }
 
 /// A card in RTL with the program in its only block.
-pub struct OnCard {
+pub(super) struct OnCard {
     card: Box<dyn TestCard>,
     /// Multicast groups and clone sessions that were set.
     groups: BTreeSet<u16>,
@@ -240,7 +240,7 @@ impl OnCard {
     ///
     /// # Errors
     /// The program does not fit the hardware.
-    pub fn open(program: &Path, bench: &dyn Workbench) -> Result<Self, ToolError> {
+    pub(super) fn open(program: &Path, bench: &dyn Workbench) -> Result<Self, ToolError> {
         let program = std::path::absolute(program)?;
         let unit = bench.root().join("engines/rpu/programs/forward.c");
         let text = |path: &Path| json!(path.display().to_string());

@@ -33,7 +33,7 @@ use crate::work::Work;
 use function::Function;
 
 /// A function in native code.
-pub type Entry = unsafe extern "C" fn(*mut Work<'_>, *mut u64, *mut u8) -> u64;
+pub(crate) type Entry = unsafe extern "C" fn(*mut Work<'_>, *mut u64, *mut u8) -> u64;
 
 /// Why there is no native code for a program.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +51,7 @@ impl NativeError {
 }
 
 /// A program's native code.
-pub struct Native {
+pub(crate) struct Native {
     module: ManuallyDrop<JITModule>,
     /// Parses a frame and verifies its checksums.
     pub enter: Entry,
@@ -66,7 +66,7 @@ pub struct Native {
 }
 
 /// Native code, and the data that it names by number.
-pub struct Made {
+pub(crate) struct Made {
     pub native: Native,
     pub slots: Slots,
     pub operations: Vec<Operation>,
@@ -88,7 +88,7 @@ struct Maker<'p> {
 
 impl Made {
     /// Translates a program.
-    pub fn new(program: &Program, instances: &[Header], slots: Slots) -> Result<Self, NativeError> {
+    pub(crate) fn new(program: &Program, instances: &[Header], slots: Slots) -> Result<Self, NativeError> {
         let error = |why: String| NativeError::new(&program.name, why);
         let mut maker = Maker {
             program,

@@ -7,13 +7,13 @@ use super::words::ByWords;
 
 /// Entries by the values of their keys.
 #[derive(Debug)]
-pub struct Exact {
+pub(super) struct Exact {
     widths: Vec<u32>,
     entries: ByWords<usize>,
 }
 
 impl Exact {
-    pub fn new(keys: &[(MatchKind, u32)]) -> Self {
+    pub(super) fn new(keys: &[(MatchKind, u32)]) -> Self {
         Self { widths: keys.iter().map(|(_, width)| *width).collect(), entries: ByWords::default() }
     }
 
@@ -29,16 +29,16 @@ impl Exact {
     }
 
     #[inline]
-    pub fn find(&self, words: &[u64]) -> Option<usize> {
+    pub(super) fn find(&self, words: &[u64]) -> Option<usize> {
         self.entries.get(words).copied()
     }
 
-    pub fn insert(&mut self, keys: &[Match], number: usize) {
+    pub(super) fn insert(&mut self, keys: &[Match], number: usize) {
         let words = self.words(keys);
         self.entries.insert(&words, number);
     }
 
-    pub fn remove(&mut self, keys: &[Match]) {
+    pub(super) fn remove(&mut self, keys: &[Match]) {
         let words = self.words(keys);
         self.entries.remove(&words);
     }

@@ -12,7 +12,7 @@ const NONE: u32 = u32::MAX;
 
 /// Entries by the values of their keys. The words of a key are those of the exact keys, then those of the prefix.
 #[derive(Debug)]
-pub struct Prefixes {
+pub(super) struct Prefixes {
     keys: Vec<(MatchKind, u32)>,
     /// Bits of the key with prefixes.
     width: u32,
@@ -21,13 +21,13 @@ pub struct Prefixes {
 }
 
 impl Prefixes {
-    pub fn new(keys: &[(MatchKind, u32)]) -> Self {
+    pub(super) fn new(keys: &[(MatchKind, u32)]) -> Self {
         let width = keys.iter().find(|(kind, _)| *kind == MatchKind::Lpm).map_or(0, |(_, width)| *width);
         Self { keys: keys.to_vec(), width, tries: ByWords::default() }
     }
 
     #[inline]
-    pub fn find(&self, words: &[u64]) -> Option<usize> {
+    pub(super) fn find(&self, words: &[u64]) -> Option<usize> {
         let (exact, key) = match words {
             [exact @ .., low, high] if self.width > 64 => (exact, u128::from(*high) << 64 | u128::from(*low)),
             [exact @ .., word] => (exact, u128::from(*word)),
@@ -49,12 +49,12 @@ impl Prefixes {
         (self.tries.entry(&words), prefix.0, prefix.1)
     }
 
-    pub fn insert(&mut self, keys: &[Match], number: usize) {
+    pub(super) fn insert(&mut self, keys: &[Match], number: usize) {
         let (trie, prefix, length) = self.place(keys);
         trie.insert(prefix, length, number as u32);
     }
 
-    pub fn remove(&mut self, keys: &[Match], number: usize) {
+    pub(super) fn remove(&mut self, keys: &[Match], number: usize) {
         let (trie, prefix, length) = self.place(keys);
         trie.remove(prefix, length, number as u32);
     }

@@ -36,7 +36,7 @@ impl Row {
 
 /// Rows, those with the highest priority first.
 #[derive(Debug)]
-pub struct Rows {
+pub(super) struct Rows {
     widths: Vec<u32>,
     rows: Vec<Row>,
     /// The bit vectors, once enough frames have come since the last change.
@@ -130,7 +130,7 @@ fn set(bits: &mut Bits, row: usize) {
 }
 
 impl Rows {
-    pub fn new(keys: &[(MatchKind, u32)]) -> Self {
+    pub(super) fn new(keys: &[(MatchKind, u32)]) -> Self {
         Self {
             widths: keys.iter().map(|(_, width)| *width).collect(),
             rows: Vec::new(),
@@ -139,7 +139,7 @@ impl Rows {
         }
     }
 
-    pub fn find(&self, words: &[u64]) -> Option<usize> {
+    pub(super) fn find(&self, words: &[u64]) -> Option<usize> {
         let finds = self.finds.get();
         if self.rows.len() < FEW_ROWS || finds < FRAMES_BEFORE {
             self.finds.set(finds.saturating_add(1));
@@ -154,7 +154,7 @@ impl Rows {
         self.finds.set(0);
     }
 
-    pub fn insert(&mut self, entry: &Entry, number: usize) {
+    pub(super) fn insert(&mut self, entry: &Entry, number: usize) {
         let mut row = Row { priority: entry.priority, number, words: Vec::new(), ranges: Vec::new() };
         for (key, width) in entry.keys.iter().zip(&self.widths) {
             let (value, bits) = match *key {
@@ -177,7 +177,7 @@ impl Rows {
         self.changed();
     }
 
-    pub fn remove(&mut self, number: usize) {
+    pub(super) fn remove(&mut self, number: usize) {
         self.rows.retain(|row| row.number != number);
         self.changed();
     }

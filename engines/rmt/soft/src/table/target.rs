@@ -7,7 +7,7 @@ use hashbrown::HashMap;
 
 /// An action with its arguments.
 #[derive(Debug, Clone)]
-pub struct Call {
+pub(crate) struct Call {
     /// Action, by its index in the program.
     pub action: usize,
     /// Its arguments as words: the lower half first where there are two.
@@ -16,7 +16,7 @@ pub struct Call {
 
 /// The actions of an entry.
 #[derive(Debug, Clone)]
-pub struct Target {
+pub(crate) struct Target {
     /// Its only action.
     pub call: Call,
     /// Actions of which each frame chooses one, as often as their weights say; never empty.
@@ -30,7 +30,7 @@ const APART: u64 = u64::MAX;
 
 /// The actions of all entries of a table.
 #[derive(Debug)]
-pub struct Targets {
+pub(super) struct Targets {
     /// Words of a record.
     stride: usize,
     /// For each entry a record: action, arguments.
@@ -41,21 +41,21 @@ pub struct Targets {
 
 impl Call {
     /// The action and its arguments.
-    pub fn parts(&self) -> (usize, &[u64]) {
+    pub(crate) fn parts(&self) -> (usize, &[u64]) {
         (self.action, &self.args)
     }
 }
 
 impl Targets {
     /// For the actions of a program with parameters of so many bits.
-    pub fn new(params: &[Vec<u32>]) -> Self {
+    pub(super) fn new(params: &[Vec<u32>]) -> Self {
         let words = |params: &Vec<u32>| params.iter().map(|width| if *width > 64 { 2 } else { 1 }).sum::<usize>();
         let stride = (1 + params.iter().map(words).max().unwrap_or(0)).min(MOST_WORDS);
         Self { stride, records: Vec::new(), apart: HashMap::new() }
     }
 
     /// Gives an entry its actions.
-    pub fn set(&mut self, number: usize, target: Target) {
+    pub(super) fn set(&mut self, number: usize, target: Target) {
         self.apart.remove(&number);
         let start = number * self.stride;
         self.records.resize(self.records.len().max(start + self.stride), 0);
@@ -72,7 +72,7 @@ impl Targets {
 
     /// The number of an entry's actions, if each frame chooses one of them.
     #[inline]
-    pub fn choices(&self, number: usize) -> Option<usize> {
+    pub(super) fn choices(&self, number: usize) -> Option<usize> {
         match self.records.get(number * self.stride) {
             Some(&APART) => Some(self.apart.get(&number)?.choice.as_ref()?.len()),
             _ => None,
@@ -81,7 +81,7 @@ impl Targets {
 
     /// The action of an entry and its arguments, of several actions that of a number.
     #[inline]
-    pub fn get(&self, number: usize, chosen: usize) -> Option<(usize, &[u64])> {
+    pub(super) fn get(&self, number: usize, chosen: usize) -> Option<(usize, &[u64])> {
         let start = number * self.stride;
         let (action, args) = self.records.get(start..start + self.stride)?.split_first()?;
         if *action == APART {

@@ -5,7 +5,7 @@ use hashbrown::HashMap;
 
 /// Values by the words of exact keys.
 #[derive(Debug)]
-pub struct ByWords<V> {
+pub(super) struct ByWords<V> {
     /// The value without words.
     none: Option<V>,
     /// Those with one word, the usual case.
@@ -21,7 +21,7 @@ impl<V> Default for ByWords<V> {
 
 impl<V> ByWords<V> {
     #[inline]
-    pub fn get(&self, words: &[u64]) -> Option<&V> {
+    pub(super) fn get(&self, words: &[u64]) -> Option<&V> {
         match words {
             [] => self.none.as_ref(),
             [word] => self.one.get(word),
@@ -29,7 +29,7 @@ impl<V> ByWords<V> {
         }
     }
 
-    pub fn insert(&mut self, words: &[u64], value: V) {
+    pub(super) fn insert(&mut self, words: &[u64], value: V) {
         match words {
             [] => self.none = Some(value),
             [word] => drop(self.one.insert(*word, value)),
@@ -37,7 +37,7 @@ impl<V> ByWords<V> {
         }
     }
 
-    pub fn remove(&mut self, words: &[u64]) {
+    pub(super) fn remove(&mut self, words: &[u64]) {
         match words {
             [] => self.none = None,
             [word] => drop(self.one.remove(word)),
@@ -48,7 +48,7 @@ impl<V> ByWords<V> {
 
 impl<V: Default> ByWords<V> {
     /// The value of words, which is new if these words had no value.
-    pub fn entry(&mut self, words: &[u64]) -> &mut V {
+    pub(super) fn entry(&mut self, words: &[u64]) -> &mut V {
         match words {
             [] => self.none.get_or_insert_default(),
             [word] => self.one.entry(*word).or_default(),

@@ -8,7 +8,7 @@ use crate::rows::{Do, Lanes, Second};
 
 /// Makes one variable of the sides of each copy that are never both wanted with different values, and takes the copies
 /// out.
-pub fn coalesce(code: &mut Code, lanes: Lanes) {
+pub(super) fn coalesce(code: &mut Code, lanes: Lanes) {
     let mut classes = Classes::of(code, lanes);
     for block in &code.blocks {
         for node in &block.nodes {

@@ -22,22 +22,29 @@ impl Var {
 /// A source operand of a node.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Src {
+    /// The variable's value.
     Var(Var),
+    /// The number 0, which no register has to hold.
     Zero,
+    /// A source of the core that is no register.
     Special(Special),
 }
 
 /// A place in a memory with windows: of the stack `base` is zero and `offset` counts from its lowest byte.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct At {
+    /// The address that `offset` is added to.
     pub base: Src,
+    /// Bytes after `base`.
     pub offset: i32,
 }
 
 /// The target of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum To {
+    /// The first row of the block with this number.
     Block(usize),
+    /// The program ends with this verdict, 0 to 7.
     Exit(u8),
 }
 
@@ -47,7 +54,9 @@ pub type NodeOp = Do<Src, At, To>;
 /// When a node acts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct When {
+    /// The comparison that decides.
     pub test: Test<Src>,
+    /// The outcome with which the node acts.
     pub wanted: bool,
 }
 
@@ -61,17 +70,22 @@ impl When {
 /// Memory that a node reads or writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Touch {
+    /// The memory.
     pub window: Window,
     /// None: not known.
     pub at: Option<(At, u32)>,
+    /// Whether the node writes there; else it reads.
     pub writes: bool,
 }
 
 /// An operation, with its operands.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
+    /// The operation.
     pub op: NodeOp,
+    /// The variable that takes the result; None if there is none.
     pub dst: Option<Var>,
+    /// The condition of the node; None if it always acts.
     pub guard: Option<When>,
     /// For a request: the packet and stack bytes that it accesses itself.
     pub reach: Vec<Touch>,
@@ -254,6 +268,7 @@ pub fn mirrored(cond: Cond) -> Cond {
 /// A run of nodes that is entered at its beginning and left at any branch; its last node, and no other, ends it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Block {
+    /// In the order of the program.
     pub nodes: Vec<Node>,
 }
 
@@ -267,6 +282,7 @@ impl Block {
 /// A program. It begins with block 0.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Code {
+    /// By number.
     pub blocks: Vec<Block>,
     /// How many variables have been numbered.
     pub vars: u32,

@@ -9,7 +9,7 @@ use crate::rows::{Asks, Do, Window};
 
 /// A node that must come before another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Dep {
+pub(super) struct Dep {
     pub on: usize,
     /// It has to be in a row before, not in the same one.
     pub strict: bool,
@@ -19,13 +19,13 @@ pub struct Dep {
 
 /// By node, its predecessors.
 #[derive(Debug, Clone, Default)]
-pub struct Graph {
+pub(super) struct Graph {
     pub before: Vec<Vec<Dep>>,
 }
 
 impl Graph {
     /// The minimum number of rows from each node to the end of the block, along its successors.
-    pub fn heights(&self) -> Vec<usize> {
+    pub(super) fn heights(&self) -> Vec<usize> {
         let mut heights = vec![0; self.before.len()];
         for (index, deps) in self.before.iter().enumerate().rev() {
             for dep in deps {
@@ -37,7 +37,7 @@ impl Graph {
     }
 
     /// By node, the first branch of the block that it must precede, or that it is.
-    pub fn exits(&self, block: &Block) -> Vec<usize> {
+    pub(super) fn exits(&self, block: &Block) -> Vec<usize> {
         let leaves = |(index, node): (usize, &Node)| if node.op.leaves() { index } else { usize::MAX };
         let mut exits: Vec<usize> = block.nodes.iter().enumerate().map(leaves).collect();
         for (index, deps) in self.before.iter().enumerate().rev() {
@@ -50,7 +50,7 @@ impl Graph {
 }
 
 /// The graph of a block.
-pub fn depend(block: &Block, live: &Live) -> Graph {
+pub(super) fn depend(block: &Block, live: &Live) -> Graph {
     let mut builder = Builder::new(live);
     for (index, node) in block.nodes.iter().enumerate() {
         builder.node(index, node);

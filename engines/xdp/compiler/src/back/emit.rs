@@ -7,7 +7,7 @@ use super::schedule::Schedule;
 use crate::rows::{Guard, InWindow, Lane, Lanes, PacketWindow, Register, Row, Source, Target, Window, isa};
 
 /// The rows, and where each block begins.
-pub fn emit(schedule: &Schedule, registers: &[Option<Register>], lanes: Lanes) -> Vec<Row> {
+pub(super) fn emit(schedule: &Schedule, registers: &[Option<Register>], lanes: Lanes) -> Vec<Row> {
     let mut starts = vec![0u16; schedule.blocks.iter().map(|it| it.block + 1).max().unwrap_or(0)];
     let mut count = 0;
     for scheduled in &schedule.blocks {

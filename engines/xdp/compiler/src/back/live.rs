@@ -5,31 +5,31 @@ use super::code::{Code, Node, Var};
 
 /// A set of variables.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct VarSet(Vec<u64>);
+pub(super) struct VarSet(Vec<u64>);
 
 impl VarSet {
     /// An empty set for this many variables.
-    pub fn new(vars: u32) -> VarSet {
+    pub(super) fn new(vars: u32) -> VarSet {
         VarSet(vec![0; (vars as usize).div_ceil(64)])
     }
 
     /// Puts one in.
-    pub fn insert(&mut self, var: Var) {
+    pub(super) fn insert(&mut self, var: Var) {
         self.0[var.index() / 64] |= 1 << (var.index() % 64);
     }
 
     /// Takes one out.
-    pub fn remove(&mut self, var: Var) {
+    pub(super) fn remove(&mut self, var: Var) {
         self.0[var.index() / 64] &= !(1 << (var.index() % 64));
     }
 
     /// Whether one is in it.
-    pub fn contains(&self, var: Var) -> bool {
+    pub(super) fn contains(&self, var: Var) -> bool {
         self.0[var.index() / 64] >> (var.index() % 64) & 1 == 1
     }
 
     /// Puts all of another set in; whether that was more.
-    pub fn extend(&mut self, other: &VarSet) -> bool {
+    pub(super) fn extend(&mut self, other: &VarSet) -> bool {
         let mut more = false;
         for (word, new) in self.0.iter_mut().zip(&other.0) {
             more |= new & !*word != 0;
@@ -39,7 +39,7 @@ impl VarSet {
     }
 
     /// All that are in it, ascending.
-    pub fn iter(&self) -> impl Iterator<Item = Var> + '_ {
+    pub(super) fn iter(&self) -> impl Iterator<Item = Var> + '_ {
         self.0.iter().zip(0..).flat_map(|(word, index)| {
             let mut left = *word;
             std::iter::from_fn(move || {
@@ -53,13 +53,13 @@ impl VarSet {
 
 /// The variables that are read before they are written, from each block's beginning on.
 #[derive(Debug, Clone)]
-pub struct Live {
+pub(super) struct Live {
     pub entry: Vec<VarSet>,
 }
 
 impl Live {
     /// The live variables of a program.
-    pub fn of(code: &Code) -> Live {
+    pub(super) fn of(code: &Code) -> Live {
         let mut live = Live { entry: vec![VarSet::new(code.vars); code.blocks.len()] };
         let mut more = true;
         while more {
@@ -76,7 +76,7 @@ impl Live {
     }
 
     /// Computes the variables live before a node from those live after it.
-    pub fn before(&self, node: &Node, now: &mut VarSet) {
+    pub(super) fn before(&self, node: &Node, now: &mut VarSet) {
         if node.ends() {
             *now = VarSet(vec![0; now.0.len()]);
         }

@@ -36,6 +36,7 @@ use crate::rows::{EncodeError, Lanes, Row, encode, isa};
 /// The target of a compilation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
+    /// The lanes of the core.
     pub lanes: Lanes,
     /// Bytes of stack that the program uses, counted down from its end; the bytes below are free.
     pub stack: u32,
@@ -43,6 +44,7 @@ pub struct Options {
 
 /// A program that has no rows.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum BackError {
     #[error(
         "the program needs {rows} rows; the core has {}: make it shorter, or divide it with tail calls{others}",
@@ -103,9 +105,11 @@ fn less(stack: u32) -> String {
 /// Rows, with their nodes.
 #[derive(Debug, Clone)]
 pub struct Compiled {
+    /// The program as the core runs it.
     pub rows: Vec<Row>,
     /// The same as the core reads them: of each row the words of [`encode`].
     pub words: Vec<Vec<u32>>,
+    /// The nodes that the rows carry out.
     pub code: Code,
     /// The claims that were proven of them.
     pub claims: Claims,

@@ -6,7 +6,7 @@ use crate::rows::{Do, Lanes, Window, isa};
 
 /// An operation in a row.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Item {
+pub(super) struct Item {
     /// Its index in the block; None for a comparison that only serves guards.
     pub node: Option<usize>,
     pub op: NodeOp,
@@ -16,7 +16,7 @@ pub struct Item {
 
 /// The places of the variables' registers, as far as they are known, and the number of registers in use in each lane.
 #[derive(Debug, Clone)]
-pub struct Banks {
+pub(super) struct Banks {
     pub lanes: Lanes,
     /// The core whose rows are wanted: this one, or one with fewer lanes.
     pub like: Lanes,
@@ -34,7 +34,7 @@ struct Span {
 
 /// A row that is being filled.
 #[derive(Debug, Clone, PartialEq, Default)]
-pub struct OpenRow {
+pub(super) struct OpenRow {
     pub items: Vec<Item>,
     /// By item, its lane.
     pub lanes: Vec<u8>,
@@ -44,12 +44,12 @@ pub struct OpenRow {
 
 impl OpenRow {
     /// Whether no other node can go into it.
-    pub fn is_full(&self, banks: &Banks) -> bool {
+    pub(super) fn is_full(&self, banks: &Banks) -> bool {
         self.items.len() == banks.like.count() && self.items.iter().all(|item| item.node.is_some())
     }
 
     /// The row with one more node, if it fits. `room`: by lane, how many registers are free for results.
-    pub fn with(
+    pub(super) fn with(
         &self,
         index: usize,
         node: &Node,
@@ -86,7 +86,7 @@ impl OpenRow {
     }
 
     /// The item whose comparison decides about a guard, and which outcome is wanted.
-    pub fn provider(&self, when: When) -> Option<(usize, bool)> {
+    pub(super) fn provider(&self, when: When) -> Option<(usize, bool)> {
         self.items.iter().enumerate().find_map(|(at, item)| {
             let test = item.op.test()?;
             let other = inverse(test.cond).map(|cond| crate::rows::Test { cond, ..*test });
@@ -123,12 +123,12 @@ impl OpenRow {
     }
 
     /// The packet window: base, and the first word from there.
-    pub fn packet_window(&self) -> Option<(Src, i32)> {
+    pub(super) fn packet_window(&self) -> Option<(Src, i32)> {
         self.packet.map(|span| (span.base, span.first.div_euclid(window_word())))
     }
 
     /// The first word of the stack window.
-    pub fn stack_window(&self) -> Option<i32> {
+    pub(super) fn stack_window(&self) -> Option<i32> {
         self.stack.map(|span| span.first.div_euclid(window_word()))
     }
 }

@@ -15,7 +15,7 @@ use crate::rows::{Lanes, Row, isa};
 
 /// Rows of a program.
 #[derive(Debug, Clone)]
-pub struct Placed {
+pub(super) struct Placed {
     pub rows: Vec<Row>,
     pub claims: Claims,
     /// The program with the variables that were moved to the stack.
@@ -28,7 +28,7 @@ pub struct Placed {
 ///
 /// # Errors
 /// It needs more room for its values than there is.
-pub fn place(shapes: &[(Code, Lanes)], lanes: Lanes, free: u32) -> Result<Placed, BackError> {
+pub(super) fn place(shapes: &[(Code, Lanes)], lanes: Lanes, free: u32) -> Result<Placed, BackError> {
     let mut best: Result<Placed, Option<BackError>> = Err(None);
     for (shape, like) in shapes {
         let order = order(shape);

@@ -9,10 +9,10 @@ use crate::rows::{Lanes, Register};
 
 /// A variable for which its bank has no register left.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Short(pub Var);
+pub(super) struct Short(pub Var);
 
 /// Gives registers out. `fixed`: variables that must not be moved to the stack, for they are short-lived already.
-pub fn registers(
+pub(super) fn registers(
     code: &Code,
     schedule: &Schedule,
     lanes: Lanes,

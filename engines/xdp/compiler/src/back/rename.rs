@@ -5,7 +5,7 @@ use super::code::{At, Node, Src, Touch, When};
 use crate::rows::{Second, Test};
 
 /// Gives all that a node reads and writes other names.
-pub fn node(node: &mut Node, rename: &impl Fn(Src) -> Src) {
+pub(super) fn node(node: &mut Node, rename: &impl Fn(Src) -> Src) {
     reads(node, rename);
     if let Some(dst) = &mut node.dst
         && let Src::Var(new) = rename(Src::Var(*dst))
@@ -15,7 +15,7 @@ pub fn node(node: &mut Node, rename: &impl Fn(Src) -> Src) {
 }
 
 /// Gives all that a node reads other names.
-pub fn reads(node: &mut Node, rename: &impl Fn(Src) -> Src) {
+pub(super) fn reads(node: &mut Node, rename: &impl Fn(Src) -> Src) {
     let at = |at: At| At { base: rename(at.base), ..at };
     node.op = node.op.map(rename, |_, place| at(place), |to| to);
     for Touch { at: known, .. } in &mut node.reach {

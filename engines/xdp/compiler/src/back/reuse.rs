@@ -9,7 +9,7 @@ use super::rename;
 use crate::rows::Do;
 
 /// Removes later nodes of each block that compute the result of an earlier one.
-pub fn reuse(code: &mut Code) {
+pub(super) fn reuse(code: &mut Code) {
     let once = given_once(code);
     let constant = |src: Src| !matches!(src, Src::Var(var) if !once[var.index()]);
     let mut same: HashMap<Var, Var> = HashMap::new();

@@ -32,14 +32,14 @@ type Rank = (usize, Reverse<usize>);
 
 /// The rows of a program, by block in their order.
 #[derive(Debug, Clone)]
-pub struct Schedule {
+pub(super) struct Schedule {
     pub blocks: Vec<Scheduled>,
     pub lane_of: Vec<Option<u8>>,
 }
 
 /// The rows of a block.
 #[derive(Debug, Clone)]
-pub struct Scheduled {
+pub(super) struct Scheduled {
     pub block: usize,
     pub rows: Vec<OpenRow>,
     /// The jump at its end leads to the next block and is left out.
@@ -48,7 +48,7 @@ pub struct Scheduled {
 
 /// Schedules blocks in the order in which they will stand. `like`: the core whose rows are wanted; `reach`: how far
 /// ahead of the first node that is not in a row yet others may be taken. None: it takes at least `most` rows.
-pub fn schedule(
+pub(super) fn schedule(
     code: &Code,
     order: &[usize],
     (lanes, like): (Lanes, Lanes),

@@ -15,7 +15,7 @@ const SLOT_BYTES: u32 = 8;
 /// The unused stack, and the variables that have moved there. Variables that never hold a value at the same time share
 /// a slot.
 #[derive(Debug, Clone)]
-pub struct Slots {
+pub(super) struct Slots {
     /// Bytes of unused stack.
     free: u32,
     /// By slot, the variables that live there.
@@ -28,17 +28,17 @@ pub struct Slots {
 
 impl Slots {
     /// No variable has moved yet. `free`: bytes of unused stack, which is its lowest part.
-    pub fn new(code: &Code, free: u32) -> Slots {
+    pub(super) fn new(code: &Code, free: u32) -> Slots {
         Slots { free, slots: vec![], rivals: Rc::new(rivals(code)), short_lived: vec![] }
     }
 
     /// How many variables have moved.
-    pub fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.slots.iter().map(Vec::len).sum()
     }
 
     /// Variables that represent others while their value is in a register.
-    pub fn short_lived(&self) -> &[Var] {
+    pub(super) fn short_lived(&self) -> &[Var] {
         &self.short_lived
     }
 
@@ -46,7 +46,7 @@ impl Slots {
     ///
     /// # Errors
     /// There is no room.
-    pub fn spill(&mut self, code: &mut Code, var: Var) -> Result<(), BackError> {
+    pub(super) fn spill(&mut self, code: &mut Code, var: Var) -> Result<(), BackError> {
         let shared = |slot: &Vec<Var>| slot.iter().all(|other| !self.rivals[var.index()].contains(*other));
         let slot = self.slots.iter().position(shared).unwrap_or(self.slots.len());
         if slot == self.slots.len() {

@@ -10,7 +10,7 @@ use crate::rows::{Do, Test};
 const COPIED: usize = 2;
 
 /// Tidies a program; whether something has changed.
-pub fn tidy(code: &mut Code) -> bool {
+pub(super) fn tidy(code: &mut Code) -> bool {
     let before = code.clone();
     thread(code);
     unforked(code);
@@ -120,7 +120,7 @@ fn join(code: &mut Code) {
 }
 
 /// Removes nodes that only write a variable that is never read.
-pub fn unwanted(code: &mut Code) {
+pub(super) fn unwanted(code: &mut Code) {
     let live = Live::of(code);
     for block in &mut code.blocks {
         let mut now = VarSet::new(code.vars);

@@ -8,8 +8,11 @@ use super::{Btf, BtfError, TypeId};
 /// The source place of an instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
+    /// The path that the compiler was given.
     pub file: String,
+    /// Counted from 1.
     pub line: u32,
+    /// Counted from 1; 0 if the compiler did not record it.
     pub column: u32,
     /// The line's text, without its indentation.
     pub text: String,
@@ -18,6 +21,7 @@ pub struct Line {
 /// A value in an instruction that depends on a type's layout.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CoreRelocation {
+    /// The type, as the object's BTF has it.
     pub ty: TypeId,
     /// Which member of which member: `0:1:2`.
     pub access: String,
@@ -26,12 +30,14 @@ pub struct CoreRelocation {
 }
 
 /// The text of a record, with the section and the byte offset of its instruction.
-pub type Placed<T> = (String, u32, T);
+pub(super) type Placed<T> = (String, u32, T);
 
 /// The contents of `.BTF.ext`.
 #[derive(Debug, Clone, Default)]
 pub struct Ext {
+    /// The source lines of instructions.
     pub lines: Vec<Placed<Line>>,
+    /// The instructions to adapt.
     pub core: Vec<Placed<CoreRelocation>>,
 }
 

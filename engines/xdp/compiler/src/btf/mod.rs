@@ -15,6 +15,7 @@ use reader::{header_length, part, string, word};
 
 /// An error in type information.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum BtfError {
     #[error("it ends in the middle")]
     Short,
@@ -37,15 +38,20 @@ pub struct TypeId(pub u32);
 /// A type and its name, which may be empty.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Type {
+    /// Empty for types without a name.
     pub name: String,
+    /// What the type is made of.
     pub kind: Kind,
 }
 
 /// A member of a struct or union.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Field {
+    /// Empty for an anonymous struct or union.
     pub name: String,
+    /// The member's type.
     pub ty: TypeId,
+    /// Bits from the beginning of the struct.
     pub bit_offset: u32,
     /// The width of a bit field.
     pub bits: Option<u8>,
@@ -53,32 +59,25 @@ pub struct Field {
 
 /// The kind of a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants' comments speak of their fields")]
 pub enum Kind {
+    /// C's `void`.
     Void,
-    Int {
-        bytes: u32,
-        signed: bool,
-    },
+    /// An integer of `bytes` bytes.
+    Int { bytes: u32, signed: bool },
+    /// A pointer to the type.
     Pointer(TypeId),
-    Array {
-        element: TypeId,
-        count: u32,
-    },
+    /// `count` values of the type `element`.
+    Array { element: TypeId, count: u32 },
     /// Struct or union.
-    Record {
-        bytes: u32,
-        fields: Vec<Field>,
-        union: bool,
-    },
-    Enum {
-        bytes: u32,
-        values: Vec<(String, i64)>,
-    },
-    Float {
-        bytes: u32,
-    },
+    Record { bytes: u32, fields: Vec<Field>, union: bool },
+    /// Named constants in an integer of `bytes` bytes.
+    Enum { bytes: u32, values: Vec<(String, i64)> },
+    /// A floating-point number of `bytes` bytes.
+    Float { bytes: u32 },
     /// Typedef, const, volatile, restrict or a tag: another type by another name.
     Alias(TypeId),
+    /// A global variable of the type.
     Variable(TypeId),
     /// A section and its variables.
     Section(Vec<TypeId>),

@@ -8,37 +8,33 @@ use super::{Btf, Kind, TypeId};
 /// A member of a struct or union.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Member {
+    /// Empty for an anonymous struct or union.
     pub name: String,
+    /// Bits from the beginning of the struct.
     pub bit_offset: u32,
     /// The width of a bit field.
     pub bits: Option<u8>,
+    /// The layout of the member's value.
     pub shape: Shape,
 }
 
 /// The layout of a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants' comments speak of their fields")]
 pub enum Shape {
+    /// An integer of `bytes` bytes.
     Int {
         /// As the source calls it, with its typedef: `__be32`.
         name: String,
         bytes: u32,
         signed: bool,
     },
-    Array {
-        element: Box<Shape>,
-        count: u32,
-    },
-    Record {
-        name: String,
-        bytes: u32,
-        union: bool,
-        members: Vec<Member>,
-    },
-    Enum {
-        name: String,
-        bytes: u32,
-        values: Vec<(String, i64)>,
-    },
+    /// `count` values that follow each other.
+    Array { element: Box<Shape>, count: u32 },
+    /// A struct or union of `bytes` bytes.
+    Record { name: String, bytes: u32, union: bool, members: Vec<Member> },
+    /// Named constants in an integer of `bytes` bytes.
+    Enum { name: String, bytes: u32, values: Vec<(String, i64)> },
     /// Bytes without a known meaning: pointers, floats, types nested too deep.
     Bytes(u64),
 }

@@ -10,11 +10,13 @@ use super::{Member, Shape};
 /// A key or a value.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Value {
+    /// An integer, or the number of a named constant.
     Int(i128),
     /// In memory order.
     Bytes(Vec<u8>),
     /// A value as a user typed it; it is only written. [`Shape::encode`] parses it.
     Text(String),
+    /// The elements of an array.
     List(Vec<Value>),
     /// By the names of members, in their order.
     Record(Vec<(String, Value)>),
@@ -22,6 +24,7 @@ pub enum Value {
 
 /// Why a value does not have the expected shape.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum ValueError {
     #[error("{shape} has {wanted} bytes, and these are {found}")]
     Size { shape: String, wanted: u64, found: usize },

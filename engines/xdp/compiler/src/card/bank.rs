@@ -23,7 +23,7 @@ const LONGEST_UPDATE: u32 = 256;
 
 /// Rows in use in each bank.
 #[derive(Debug, Clone)]
-pub struct Bank {
+pub(super) struct Bank {
     rows: Space,
     /// From an address in a bank to that of the same row in the next one.
     bytes: u32,
@@ -31,19 +31,19 @@ pub struct Bank {
 
 impl Bank {
     /// A bank of this many rows. Row 0 belongs to no map.
-    pub fn new(rows: u32) -> Self {
+    pub(super) fn new(rows: u32) -> Self {
         let mut space = Space::new(rows.min(MOST_ROWS));
         space.keep(0..1);
         Self { rows: space, bytes: rows * ROW_BYTES }
     }
 
     /// Its rows.
-    pub fn rows(&self) -> u32 {
+    pub(super) fn rows(&self) -> u32 {
         self.bytes / ROW_BYTES
     }
 
     /// Rows of an array: its descriptor, and where its elements are.
-    pub fn array(&mut self, entries: u32, value_bytes: u32) -> Result<([u32; 5], Array), String> {
+    pub(super) fn array(&mut self, entries: u32, value_bytes: u32) -> Result<([u32; 5], Array), String> {
         let stride = value_bytes.div_ceil(ROW_BYTES);
         let Range { start: first, end } = self.take(u64::from(entries.div_ceil(BANKS)) * u64::from(stride))?;
         let updates = if value_bytes > LONGEST_UPDATE { 0 } else { value_bytes };
@@ -55,7 +55,7 @@ impl Bank {
 
     /// Rows of a map with keys, in which each of the given processors has its own value if the kind requires it: its
     /// descriptor.
-    pub fn keys(&mut self, kind: MapKind, shape: &MapShape, processors: u32) -> Result<[u32; 5], String> {
+    pub(super) fn keys(&mut self, kind: MapKind, shape: &MapShape, processors: u32) -> Result<[u32; 5], String> {
         let number = match kind {
             MapKind::LruHash | MapKind::LruPercpuHash => 3,
             MapKind::LpmTrie => 4,
@@ -82,7 +82,7 @@ impl Bank {
     }
 
     /// Takes rows that another part already has.
-    pub fn keep(&mut self, rows: Range<u32>) {
+    pub(super) fn keep(&mut self, rows: Range<u32>) {
         self.rows.keep(rows);
     }
 

@@ -133,8 +133,11 @@ impl Room {
 /// The program that another one takes the place of.
 #[derive(Debug, Clone, Copy)]
 pub struct Before<'a> {
+    /// The object that it is from.
     pub object: &'a Object,
+    /// The places of its maps for the compiler.
     pub layout: &'a Layout,
+    /// The places of its maps on the card.
     pub maps: &'a [CardMap],
 }
 
@@ -154,6 +157,7 @@ impl Before<'_> {
 pub struct Placement {
     /// For the compiler.
     pub layout: Layout,
+    /// The maps that are in the card's memory.
     pub maps: Vec<CardMap>,
     /// Numbers of maps of the old program that stay.
     pub kept: BTreeSet<u32>,
@@ -226,7 +230,9 @@ impl Placement {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("map {map}: there is no program {name} for it")]
 pub struct NoProgram {
+    /// The program array.
     pub map: String,
+    /// The program that an entry of it names.
     pub name: String,
 }
 

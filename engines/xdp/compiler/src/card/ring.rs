@@ -15,7 +15,9 @@ use crate::ir::{Array, Ring};
 /// Counters, 8 bytes each: the position after the programs' records, the position after the records that the host has
 /// taken, and the number of records that found no room.
 pub const WRITTEN: u32 = 0;
+/// Offset of the position after the records that the host has taken.
 pub const TAKEN: u32 = 8;
+/// Offset of the number of records that found no room.
 pub const LOST: u32 = 16;
 /// The beginning of the bytes.
 pub const DATA: u32 = 32;
@@ -24,6 +26,7 @@ pub const DATA: u32 = 32;
 pub const HEADER: u32 = 8;
 /// States, beside the length in a header's lower half: the record is the host's, and it is to pass over it.
 pub const DONE: u32 = 1 << 31;
+/// State: the program discarded the record.
 pub const DISCARDED: u32 = 1 << 30;
 
 /// The longest record with its header.

@@ -40,9 +40,13 @@ pub(crate) const IPV6: u8 = 10;
 pub enum Answer {
     /// The neighbour's MAC is in the entry.
     Found = 0,
+    /// A route of the kind `blackhole`.
     Blackhole = 1,
+    /// A route of the kind `unreachable`.
     Unreachable = 2,
+    /// A route of the kind `prohibit`.
     Prohibit = 3,
+    /// No route leads to another machine.
     NotForwarded = 4,
     /// All but the neighbour is known.
     NoNeighbour = 7,
@@ -51,11 +55,15 @@ pub enum Answer {
 /// The destination of packets for a prefix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hop {
+    /// The helper's return value.
     pub answer: Answer,
+    /// The interface that leads there.
     pub ifindex: u8,
     /// The neighbour's address; zeros without a neighbour.
     pub mac: [u8; 6],
+    /// The route's metric, which the helper writes for the program.
     pub metric: u32,
+    /// The next router; None if the destination is a neighbour.
     pub gateway: Option<IpAddr>,
 }
 

@@ -5,7 +5,9 @@
 /// is 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bits {
+    /// The bits that are known to be 1.
     pub value: u64,
+    /// The bits that are not known.
     pub unknown: u64,
 }
 
@@ -62,6 +64,7 @@ impl Bits {
         Bits { value: self.value & !unknown, unknown }
     }
 
+    /// All sums of a number of `self` and one of `other`, modulo 2^64.
     pub fn plus(self, other: Bits) -> Bits {
         let low = self.value.wrapping_add(other.value);
         let high = low.wrapping_add(self.unknown).wrapping_add(other.unknown);
@@ -70,6 +73,7 @@ impl Bits {
         Bits { value: low & !unknown, unknown }
     }
 
+    /// All differences, modulo 2^64.
     pub fn minus(self, other: Bits) -> Bits {
         let difference = self.value.wrapping_sub(other.value);
         let high = difference.wrapping_add(self.unknown);
@@ -78,16 +82,19 @@ impl Bits {
         Bits { value: difference & !unknown, unknown }
     }
 
+    /// All bitwise ands.
     pub fn and(self, other: Bits) -> Bits {
         let value = self.value & other.value;
         Bits { value, unknown: self.max() & other.max() & !value }
     }
 
+    /// All bitwise ors.
     pub fn or(self, other: Bits) -> Bits {
         let value = self.value | other.value;
         Bits { value, unknown: (self.unknown | other.unknown) & !value }
     }
 
+    /// All bitwise exclusive ors.
     pub fn xor(self, other: Bits) -> Bits {
         let unknown = self.unknown | other.unknown;
         Bits { value: (self.value ^ other.value) & !unknown, unknown }
@@ -110,10 +117,12 @@ impl Bits {
         sum
     }
 
+    /// All numbers shifted left by `by`, at most 63.
     pub fn left(self, by: u32) -> Bits {
         Bits { value: self.value << by, unknown: self.unknown << by }
     }
 
+    /// All numbers shifted right by `by`, at most 63; zeros follow from the left.
     pub fn right(self, by: u32) -> Bits {
         Bits { value: self.value >> by, unknown: self.unknown >> by }
     }

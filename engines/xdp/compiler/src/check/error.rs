@@ -9,8 +9,11 @@ use crate::object::Place;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place} (`{insn}`): {rule}{}", source_line(.place))]
 pub struct CheckError {
+    /// Where the program breaks it.
     pub place: Place,
+    /// The instruction that breaks it.
     pub insn: Insn,
+    /// The broken rule.
     pub rule: Rule,
 }
 
@@ -24,6 +27,7 @@ fn source_line(place: &Place) -> String {
 
 /// The rules. Each message ends with the way out.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum Rule {
     #[error("{0} is read before anything was written to it; give the variable a value on every path that leads here")]
     Unset(Reg),

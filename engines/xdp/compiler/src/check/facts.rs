@@ -10,15 +10,22 @@ use crate::insn::Code;
 /// Properties of an operand that hold on all paths.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operand {
+    /// A number within these bounds.
     Number(Scalar),
+    /// The program's context, `struct xdp_md *`.
     Context,
+    /// The packet's end, `ctx->data_end`.
     PacketEnd,
+    /// A pointer into `region`.
     Pointer {
+        /// The memory that it leads into.
         region: Region,
         /// Smallest and largest distance from the region's beginning.
         offset: (i64, i64),
+        /// Whether it may be null on some path.
         nullable: bool,
     },
+    /// A map, as helpers take it.
     Map(MapRef),
     /// On one path the one, on another the other.
     Mixed,
@@ -68,6 +75,7 @@ pub struct Access {
     pub offset: (i64, i64),
     /// How many bytes, at most.
     pub bytes: u32,
+    /// Whether it writes; else it reads.
     pub writes: bool,
     /// The conditional jumps that show that bytes of the packet are there, one of them on each path. None: the size of
     /// the region bounds it.
@@ -110,6 +118,7 @@ pub struct InsnFacts {
     pub right: Option<Operand>,
     /// Memory that it reads or writes; of a call, by argument (0 is r1).
     pub accesses: Vec<(usize, Access)>,
+    /// What a conditional jump compares, and its outcomes; None for other instructions.
     pub branch: Option<Branch>,
     /// The maps that a helper call works on.
     pub maps: BTreeSet<MapRef>,

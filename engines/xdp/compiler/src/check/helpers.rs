@@ -9,6 +9,7 @@ use crate::maps::MapKind;
 pub enum Arg {
     /// Any number, and, as in Linux, any pointer.
     Anything,
+    /// The program's context.
     Context,
     /// A map of a kind that the helper works on.
     Map,
@@ -37,20 +38,26 @@ pub enum Arg {
 /// The type of r0 after a helper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Gives {
+    /// A number.
     Number,
     /// A value of the map, or null.
     Value,
     /// A record of as many bytes as was asked for, or null.
     Record,
+    /// Nothing: the helper has no result.
     Nothing,
 }
 
 /// A helper function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Helper {
+    /// The kernel's number of the helper.
     pub number: u32,
+    /// Its name without `bpf_`.
     pub name: &'static str,
+    /// The types of r1 and the registers after it, as many as it reads.
     pub args: &'static [Arg],
+    /// The type of its result.
     pub gives: Gives,
     /// Only for programs under a free license.
     pub free_only: bool,
@@ -142,7 +149,7 @@ pub fn name(number: u32) -> String {
 
 /// Whether a helper works on maps of a kind. All other combinations are refused: the host fills maps of devices,
 /// programs and processors.
-pub fn works_on(helper: &Helper, kind: MapKind) -> bool {
+pub(super) fn works_on(helper: &Helper, kind: MapKind) -> bool {
     use MapKind::{
         Array, ArrayOfMaps, Cpumap, Devmap, DevmapHash, Hash, HashOfMaps, LpmTrie, LruHash, LruPercpuHash, PercpuArray,
         PercpuHash, PerfEventArray, ProgArray, Ringbuf, Xskmap,

@@ -76,7 +76,7 @@ pub(super) struct Paths<'a> {
 }
 
 impl<'a> Paths<'a> {
-    pub fn new(object: &'a Object, program: &'a Program) -> Paths<'a> {
+    pub(super) fn new(object: &'a Object, program: &'a Program) -> Paths<'a> {
         Paths {
             object,
             program,
@@ -91,7 +91,7 @@ impl<'a> Paths<'a> {
     }
 
     /// Follows all paths.
-    pub fn run(mut self) -> Result<Facts, Broken> {
+    pub(super) fn run(mut self) -> Result<Facts, Broken> {
         loop {
             let joins = self.joins[self.path.slot];
             let known = if joins { self.arrive().map_err(|rule| (self.path.slot, rule))? } else { None };
@@ -250,7 +250,7 @@ impl<'a> Paths<'a> {
     }
 
     /// Marks that a place is read, in the kept states back to where it was written.
-    pub fn mark_read(&mut self, place: PlaceOf) {
+    pub(super) fn mark_read(&mut self, place: PlaceOf) {
         if self.path.written.contains(place) {
             return;
         }
@@ -266,23 +266,23 @@ impl<'a> Paths<'a> {
     }
 
     /// Marks that a place is written.
-    pub fn mark_written(&mut self, place: PlaceOf) {
+    pub(super) fn mark_written(&mut self, place: PlaceOf) {
         self.path.written.insert(place);
     }
 
     /// A function begins: nothing in its frame comes from before.
-    pub fn mark_frame(&mut self, depth: usize) {
+    pub(super) fn mark_frame(&mut self, depth: usize) {
         self.path.written.insert_frame(depth);
     }
 
     /// A number that no value has yet.
-    pub fn fresh_id(&mut self) -> u32 {
+    pub(super) fn fresh_id(&mut self) -> u32 {
         self.ids += 1;
         self.ids
     }
 
     /// Reads a register.
-    pub fn read(&mut self, reg: Reg) -> Result<Value, Rule> {
+    pub(super) fn read(&mut self, reg: Reg) -> Result<Value, Rule> {
         let value = *self.path.state.reg(reg);
         self.mark_read(PlaceOf::Reg(self.path.state.depth(), reg));
         match value {
@@ -295,7 +295,7 @@ impl<'a> Paths<'a> {
     }
 
     /// Writes a register.
-    pub fn write(&mut self, reg: Reg, value: Value) {
+    pub(super) fn write(&mut self, reg: Reg, value: Value) {
         self.mark_written(PlaceOf::Reg(self.path.state.depth(), reg));
         self.path.state.frame_mut().regs[reg.index()] = value;
     }

@@ -7,9 +7,13 @@ use crate::insn::{Size, Width};
 /// Bounds of a number, read as unsigned and as signed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Range {
+    /// The smallest value, unsigned.
     pub umin: u64,
+    /// The largest value, unsigned.
     pub umax: u64,
+    /// The smallest value, signed.
     pub smin: i64,
+    /// The largest value, signed.
     pub smax: i64,
 }
 
@@ -68,7 +72,9 @@ impl Range {
 /// Bounds and known bits of a number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scalar {
+    /// The known bits.
     pub bits: Bits,
+    /// Bounds of all 64 bits.
     pub wide: Range,
     /// Bounds of the lower 32 bits.
     pub low: Range,

@@ -8,15 +8,15 @@ use super::value::{Covering, Gone, Pointer, Region, Value};
 use crate::insn::{Reg, Size};
 
 /// Bytes of a program's stack.
-pub const STACK_BYTES: i64 = 512;
+pub(super) const STACK_BYTES: i64 = 512;
 /// Bytes of a slot of the stack.
-pub const SLOT: i64 = 8;
+pub(super) const SLOT: i64 = 8;
 /// Functions that may be running at once.
-pub const MAX_FRAMES: usize = 8;
+pub(super) const MAX_FRAMES: usize = 8;
 
 /// The contents of a byte of the stack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Byte {
+pub(super) enum Byte {
     Unset,
     Any,
     Zero,
@@ -24,7 +24,7 @@ pub enum Byte {
 
 /// Eight bytes of the stack. The first ones may hold a value that was stored there as a whole.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct StackSlot {
+pub(super) struct StackSlot {
     pub bytes: [Byte; 8],
     pub spilled: Option<(Value, Size)>,
 }
@@ -52,7 +52,7 @@ impl StackSlot {
 
 /// A function that is being run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Frame {
+pub(super) struct Frame {
     pub regs: [Value; Reg::COUNT],
     /// By distance from the end: slot 0 is at -8.
     pub stack: Vec<StackSlot>,
@@ -64,19 +64,19 @@ pub struct Frame {
 
 impl Frame {
     /// A function that begins, at a depth.
-    pub fn new(depth: usize, returns_to: usize, function: usize) -> Frame {
+    pub(super) fn new(depth: usize, returns_to: usize, function: usize) -> Frame {
         let mut regs = [Value::Gone(Gone::Unset); Reg::COUNT];
         regs[Reg::FP.index()] = Value::Pointer(Pointer::to(Region::Stack(depth as u8)));
         Frame { regs, stack: Vec::new(), returns_to, function }
     }
 
     /// The slot of that number.
-    pub fn slot(&self, number: usize) -> StackSlot {
+    pub(super) fn slot(&self, number: usize) -> StackSlot {
         self.stack.get(number).copied().unwrap_or(StackSlot::UNSET)
     }
 
     /// The slot of that number, to change it.
-    pub fn slot_mut(&mut self, number: usize) -> &mut StackSlot {
+    pub(super) fn slot_mut(&mut self, number: usize) -> &mut StackSlot {
         if self.stack.len() <= number {
             self.stack.resize(number + 1, StackSlot::UNSET);
         }
@@ -85,34 +85,34 @@ impl Frame {
 }
 
 /// The slot that a byte of the stack is in, and which of its bytes it is. `offset` is negative.
-pub fn slot_of(offset: i64) -> (usize, usize) {
+pub(super) fn slot_of(offset: i64) -> (usize, usize) {
     let slot = (-offset - 1) / SLOT;
     (slot as usize, (offset + (slot + 1) * SLOT) as usize)
 }
 
 /// Places in a state, as a set: registers and stack slots by frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct Places {
+pub(super) struct Places {
     regs: [u16; MAX_FRAMES],
     slots: [u64; MAX_FRAMES],
 }
 
 /// A place in a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum PlaceOf {
+pub(super) enum PlaceOf {
     Reg(usize, Reg),
     Slot(usize, usize),
 }
 
 impl Places {
-    pub fn contains(&self, place: PlaceOf) -> bool {
+    pub(super) fn contains(&self, place: PlaceOf) -> bool {
         match place {
             PlaceOf::Reg(frame, reg) => self.regs[frame] >> reg.number() & 1 != 0,
             PlaceOf::Slot(frame, slot) => self.slots[frame] >> slot & 1 != 0,
         }
     }
 
-    pub fn insert(&mut self, place: PlaceOf) {
+    pub(super) fn insert(&mut self, place: PlaceOf) {
         match place {
             PlaceOf::Reg(frame, reg) => self.regs[frame] |= 1 << reg.number(),
             PlaceOf::Slot(frame, slot) => self.slots[frame] |= 1 << slot,
@@ -120,12 +120,12 @@ impl Places {
     }
 
     /// A new frame: nothing in it is older.
-    pub fn insert_frame(&mut self, frame: usize) {
+    pub(super) fn insert_frame(&mut self, frame: usize) {
         self.regs[frame] = u16::MAX;
         self.slots[frame] = u64::MAX;
     }
 
-    pub fn iter(self) -> impl Iterator<Item = PlaceOf> {
+    pub(super) fn iter(self) -> impl Iterator<Item = PlaceOf> {
         let regs = (0..MAX_FRAMES).flat_map(move |frame| {
             Reg::range(Reg::R0, Reg::FP).map(move |reg| PlaceOf::Reg(frame, reg)).filter(move |p| self.contains(*p))
         });
@@ -138,7 +138,7 @@ impl Places {
 
 /// All that is known at one point of a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct State {
+pub(super) struct State {
     /// The last one is active.
     pub frames: Vec<Rc<Frame>>,
     /// Records of ring buffers that are still to be given back, with the slot of the call they are from.
@@ -147,36 +147,36 @@ pub struct State {
 
 impl State {
     /// The state at the start of a program.
-    pub fn start() -> State {
+    pub(super) fn start() -> State {
         let mut frame = Frame::new(0, 0, 0);
         frame.regs[Reg::R1.index()] = Value::Context;
         State { frames: vec![Rc::new(frame)], records: Vec::new() }
     }
 
     /// The depth of the function that is being run.
-    pub fn depth(&self) -> usize {
+    pub(super) fn depth(&self) -> usize {
         self.frames.len() - 1
     }
 
-    pub fn frame(&self) -> &Frame {
+    pub(super) fn frame(&self) -> &Frame {
         &self.frames[self.depth()]
     }
 
-    pub fn frame_mut(&mut self) -> &mut Frame {
+    pub(super) fn frame_mut(&mut self) -> &mut Frame {
         let depth = self.depth();
         self.frame_at(depth)
     }
 
-    pub fn frame_at(&mut self, depth: usize) -> &mut Frame {
+    pub(super) fn frame_at(&mut self, depth: usize) -> &mut Frame {
         Rc::make_mut(&mut self.frames[depth])
     }
 
-    pub fn reg(&self, reg: Reg) -> &Value {
+    pub(super) fn reg(&self, reg: Reg) -> &Value {
         &self.frame().regs[reg.index()]
     }
 
     /// Changes every value of every frame.
-    pub fn change(&mut self, mut change: impl FnMut(&mut Value)) {
+    pub(super) fn change(&mut self, mut change: impl FnMut(&mut Value)) {
         for frame in &mut self.frames {
             let frame = Rc::make_mut(frame);
             frame.regs.iter_mut().for_each(&mut change);
@@ -189,7 +189,7 @@ impl State {
     }
 
     /// All numbers with a link become that number.
-    pub fn relink(&mut self, link: u32, scalar: Scalar) {
+    pub(super) fn relink(&mut self, link: u32, scalar: Scalar) {
         if link != 0 {
             self.change(|value| {
                 if let Value::Scalar(linked, id) = value
@@ -202,7 +202,7 @@ impl State {
     }
 
     /// Whether the result for this state also holds for `new`, given the places that were read after it.
-    pub fn covers(&self, new: &State, read: &Places) -> bool {
+    pub(super) fn covers(&self, new: &State, read: &Places) -> bool {
         let same_calls = self.frames.len() == new.frames.len()
             && self.frames.iter().zip(&new.frames).all(|(old, new)| old.returns_to == new.returns_to)
             && self.records.len() == new.records.len();

@@ -15,11 +15,13 @@ pub enum MapRef {
 /// Memory that a pointer leads into.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Region {
+    /// The packet's bytes.
     Packet,
     /// The metadata area, which bpf_xdp_adjust_meta() makes before the packet.
     PacketMeta,
     /// The stack of a function, by its depth in the chain of calls. Offsets count from its end, and are negative.
     Stack(u8),
+    /// A value of the map.
     MapValue(MapRef),
     /// A record of a ring buffer, by its bytes.
     Record(u32),
@@ -29,7 +31,7 @@ pub enum Region {
 
 /// The target of a pointer: `offset` + `variable` from the beginning of its region.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Pointer {
+pub(super) struct Pointer {
     pub region: Region,
     pub offset: i64,
     /// The variable part of the offset.
@@ -47,12 +49,12 @@ pub struct Pointer {
 
 impl Pointer {
     /// To the beginning of a region.
-    pub fn to(region: Region) -> Pointer {
+    pub(super) fn to(region: Region) -> Pointer {
         Pointer { region, offset: 0, variable: Scalar::of(0), id: 0, nullable: false, proven: 0, proof: None }
     }
 
     /// Whether it leads into the packet or before it.
-    pub fn in_packet(&self) -> bool {
+    pub(super) fn in_packet(&self) -> bool {
         matches!(self.region, Region::Packet | Region::PacketMeta)
     }
 
@@ -64,7 +66,7 @@ impl Pointer {
 
 /// Why a register holds nothing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Gone {
+pub(super) enum Gone {
     /// Nothing was written to it.
     Unset,
     /// A call took it: r1 to r5 do not outlive one.
@@ -77,7 +79,7 @@ pub enum Gone {
 
 /// The contents of a register or stack slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Value {
+pub(super) enum Value {
     Gone(Gone),
     /// A number. Those with the same link, if not 0, are the same number.
     Scalar(Scalar, u32),
@@ -91,12 +93,12 @@ pub enum Value {
 
 impl Value {
     /// A number.
-    pub fn number(scalar: Scalar) -> Value {
+    pub(super) fn number(scalar: Scalar) -> Value {
         Value::Scalar(scalar, 0)
     }
 
     /// Its description, for messages.
-    pub fn describe(&self) -> String {
+    pub(super) fn describe(&self) -> String {
         match self {
             Value::Gone(_) => "nothing".into(),
             Value::Scalar(scalar, _) => match scalar.constant() {
@@ -124,7 +126,7 @@ impl Value {
 
 /// Which ids of one state correspond to which of another.
 #[derive(Debug, Default)]
-pub struct Ids(Vec<(u32, u32)>);
+pub(super) struct Ids(Vec<(u32, u32)>);
 
 impl Ids {
     /// Whether one value covers the other, given the facts so far.
@@ -159,7 +161,7 @@ impl Ids {
 
 /// Compares states: whether the result for one holds for another.
 #[derive(Debug)]
-pub struct Covering {
+pub(super) struct Covering {
     pointers: Ids,
     links: Ids,
     fresh: u32,
@@ -173,12 +175,12 @@ impl Default for Covering {
 
 impl Covering {
     /// Whether one record covers the other.
-    pub fn same_record(&mut self, old: u32, new: u32) -> bool {
+    pub(super) fn same_record(&mut self, old: u32, new: u32) -> bool {
         self.pointers.agree(old, new)
     }
 
     /// Whether everything that `new` may be is something that `old` may be.
-    pub fn covers(&mut self, old: &Value, new: &Value) -> bool {
+    pub(super) fn covers(&mut self, old: &Value, new: &Value) -> bool {
         match (old, new) {
             (Value::Gone(_), _) => true,
             (Value::Scalar(a, old), Value::Scalar(b, new)) => {

@@ -38,10 +38,13 @@ pub use tail_call::PROGRAM;
 /// The context of a program.
 #[derive(Debug, Clone, Copy)]
 pub struct Around<'a> {
+    /// The object that the program is from.
     pub object: &'a Object,
     /// The program as the object has it.
     pub source: &'a crate::object::Program,
+    /// What the check found out about it.
     pub facts: &'a Facts,
+    /// The places of its maps.
     pub layout: &'a Layout,
     /// The packet may have metadata: this program makes it, or one whose place it takes.
     pub metadata: bool,

@@ -18,7 +18,7 @@ pub(super) struct Writer<'a> {
 
 impl<'a> Writer<'a> {
     /// Removes an instruction from a block. All instructions after it become a new block.
-    pub fn cut(program: &'a mut Program, block: usize, at: usize) -> Writer<'a> {
+    pub(super) fn cut(program: &'a mut Program, block: usize, at: usize) -> Writer<'a> {
         let behind = program.blocks.len();
         let from = &mut program.blocks[block];
         let insts = from.insts.split_off(at + 1);
@@ -31,14 +31,14 @@ impl<'a> Writer<'a> {
     }
 
     /// Adds an instruction and gives its result.
-    pub fn value(&mut self, op: Op) -> Arg {
+    pub(super) fn value(&mut self, op: Op) -> Arg {
         let result = self.program.fresh();
         self.push(op, Some(result));
         Arg::Value(result)
     }
 
     /// Adds an instruction whose result is unused.
-    pub fn effect(&mut self, op: Op) {
+    pub(super) fn effect(&mut self, op: Op) {
         self.push(op, None);
     }
 
@@ -48,20 +48,20 @@ impl<'a> Writer<'a> {
     }
 
     /// Arithmetic on 64 bits.
-    pub fn bin(&mut self, op: BinOp, a: Arg, b: Arg) -> Arg {
+    pub(super) fn bin(&mut self, op: BinOp, a: Arg, b: Arg) -> Arg {
         self.value(Op::Bin { op, width: Width::W64, a, b })
     }
 
-    pub fn add(&mut self, a: Arg, b: Arg) -> Arg {
+    pub(super) fn add(&mut self, a: Arg, b: Arg) -> Arg {
         self.bin(BinOp::Add, a, b)
     }
 
-    pub fn sub(&mut self, a: Arg, b: Arg) -> Arg {
+    pub(super) fn sub(&mut self, a: Arg, b: Arg) -> Arg {
         self.bin(BinOp::Sub, a, b)
     }
 
     /// The lower half with its sign.
-    pub fn int(&mut self, a: Arg) -> Arg {
+    pub(super) fn int(&mut self, a: Arg) -> Arg {
         match a {
             Arg::Const(number) => Arg::Const(i64::from(number as u32 as i32).cast_unsigned()),
             a => self.value(Op::SignExtend { bits: 32, width: Width::W64, a }),
@@ -69,25 +69,25 @@ impl<'a> Writer<'a> {
     }
 
     /// The lower half.
-    pub fn low(&mut self, a: Arg) -> Arg {
+    pub(super) fn low(&mut self, a: Arg) -> Arg {
         self.value(Op::low(a, 32))
     }
 
-    pub fn read(&mut self, special: Special) -> Arg {
+    pub(super) fn read(&mut self, special: Special) -> Arg {
         self.value(Op::Read(special))
     }
 
     /// A number of this many bytes.
-    pub fn load(&mut self, space: Space, base: Arg, offset: i32, bytes: u32) -> Arg {
+    pub(super) fn load(&mut self, space: Space, base: Arg, offset: i32, bytes: u32) -> Arg {
         self.value(Op::Load { place: Place { space, base, offset, bytes }, signed: false, swap: false })
     }
 
-    pub fn store(&mut self, space: Space, base: Arg, offset: i32, bytes: u32, value: Arg) {
+    pub(super) fn store(&mut self, space: Space, base: Arg, offset: i32, bytes: u32, value: Arg) {
         self.effect(Op::Store { place: Place { space, base, offset, bytes }, swap: false, value });
     }
 
     /// A new block, and its parameters.
-    pub fn block<const N: usize>(&mut self) -> (usize, [Arg; N]) {
+    pub(super) fn block<const N: usize>(&mut self) -> (usize, [Arg; N]) {
         let params = std::array::from_fn::<_, N, _>(|_| self.program.fresh());
         let end_slot = self.slot;
         self.program.blocks.push(Block { params: params.to_vec(), insts: vec![], end: End::Exit(UNSET), end_slot });
@@ -95,22 +95,22 @@ impl<'a> Writer<'a> {
     }
 
     /// The block that is being filled.
-    pub fn here(&self) -> usize {
+    pub(super) fn here(&self) -> usize {
         self.at
     }
 
     /// From here on another block is filled.
-    pub fn go(&mut self, block: usize) {
+    pub(super) fn go(&mut self, block: usize) {
         self.at = block;
     }
 
     /// Leads to a block.
-    pub fn jump(&mut self, to: usize, args: &[Arg]) {
+    pub(super) fn jump(&mut self, to: usize, args: &[Arg]) {
         self.end(End::Jump(edge(to, args)));
     }
 
     /// Goes on where a comparison of 64 bits holds; gives the block where it does not.
-    pub fn when(&mut self, cond: Cond, a: Arg, b: Arg) -> usize {
+    pub(super) fn when(&mut self, cond: Cond, a: Arg, b: Arg) -> usize {
         let ((then, []), (otherwise, [])) = (self.block(), self.block());
         let (then_edge, otherwise_edge) = (edge(then, &[]), edge(otherwise, &[]));
         let width = Width::W64;
@@ -120,7 +120,7 @@ impl<'a> Writer<'a> {
     }
 
     /// Ends a path through the code with the result of the instruction.
-    pub fn done(&mut self, result: Arg) {
+    pub(super) fn done(&mut self, result: Arg) {
         self.jump(self.behind, &[result]);
     }
 

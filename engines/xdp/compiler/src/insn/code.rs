@@ -13,6 +13,7 @@ pub struct Code {
 
 /// An error in the instruction of a slot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum CodeError {
     #[error("the code has {0} bytes; it must have some, and a multiple of 8")]
     Length(usize),

@@ -6,6 +6,7 @@ use super::{AluOp, AtomicOp, Callee, Cond, Imm64, Insn, Operand, Reg, Size, Swap
 
 /// Why eight or sixteen bytes are no instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum DecodeError {
     #[error("no instruction has the opcode {0:#04x}")]
     Opcode(u8),

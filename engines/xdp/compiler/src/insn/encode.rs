@@ -5,83 +5,83 @@ use super::{AluOp, AtomicOp, Callee, Cond, Imm64, Insn, Operand, Size, Swap, Wid
 
 /// Instruction classes.
 pub(super) mod class {
-    pub const LD: u8 = 0;
-    pub const LDX: u8 = 1;
-    pub const ST: u8 = 2;
-    pub const STX: u8 = 3;
-    pub const ALU: u8 = 4;
-    pub const JMP: u8 = 5;
-    pub const JMP32: u8 = 6;
-    pub const ALU64: u8 = 7;
+    pub(crate) const LD: u8 = 0;
+    pub(crate) const LDX: u8 = 1;
+    pub(crate) const ST: u8 = 2;
+    pub(crate) const STX: u8 = 3;
+    pub(crate) const ALU: u8 = 4;
+    pub(crate) const JMP: u8 = 5;
+    pub(crate) const JMP32: u8 = 6;
+    pub(crate) const ALU64: u8 = 7;
 }
 
 /// Modes and sizes of loads and stores.
 pub(super) mod mode {
-    pub const IMM: u8 = 0x00;
-    pub const ABS: u8 = 0x20;
-    pub const IND: u8 = 0x40;
-    pub const MEM: u8 = 0x60;
-    pub const MEMSX: u8 = 0x80;
-    pub const ATOMIC: u8 = 0xc0;
-    pub const W: u8 = 0x00;
-    pub const H: u8 = 0x08;
-    pub const B: u8 = 0x10;
-    pub const DW: u8 = 0x18;
+    pub(crate) const IMM: u8 = 0x00;
+    pub(crate) const ABS: u8 = 0x20;
+    pub(crate) const IND: u8 = 0x40;
+    pub(crate) const MEM: u8 = 0x60;
+    pub(crate) const MEMSX: u8 = 0x80;
+    pub(crate) const ATOMIC: u8 = 0xc0;
+    pub(crate) const W: u8 = 0x00;
+    pub(crate) const H: u8 = 0x08;
+    pub(crate) const B: u8 = 0x10;
+    pub(crate) const DW: u8 = 0x18;
 }
 
 /// Operations.
 pub(super) mod op {
     /// The second operand is a register.
-    pub const X: u8 = 0x08;
-    pub const ADD: u8 = 0x00;
-    pub const SUB: u8 = 0x10;
-    pub const MUL: u8 = 0x20;
-    pub const DIV: u8 = 0x30;
-    pub const OR: u8 = 0x40;
-    pub const AND: u8 = 0x50;
-    pub const LSH: u8 = 0x60;
-    pub const RSH: u8 = 0x70;
-    pub const NEG: u8 = 0x80;
-    pub const MOD: u8 = 0x90;
-    pub const XOR: u8 = 0xa0;
-    pub const MOV: u8 = 0xb0;
-    pub const ARSH: u8 = 0xc0;
-    pub const END: u8 = 0xd0;
-    pub const JA: u8 = 0x00;
-    pub const JEQ: u8 = 0x10;
-    pub const JGT: u8 = 0x20;
-    pub const JGE: u8 = 0x30;
-    pub const JSET: u8 = 0x40;
-    pub const JNE: u8 = 0x50;
-    pub const JSGT: u8 = 0x60;
-    pub const JSGE: u8 = 0x70;
-    pub const CALL: u8 = 0x80;
-    pub const EXIT: u8 = 0x90;
-    pub const JLT: u8 = 0xa0;
-    pub const JLE: u8 = 0xb0;
-    pub const JSLT: u8 = 0xc0;
-    pub const JSLE: u8 = 0xd0;
-    pub const FETCH: i32 = 0x01;
-    pub const ATOMIC_ADD: i32 = 0x00;
-    pub const ATOMIC_OR: i32 = 0x40;
-    pub const ATOMIC_AND: i32 = 0x50;
-    pub const ATOMIC_XOR: i32 = 0xa0;
-    pub const ATOMIC_XCHG: i32 = 0xe0;
-    pub const ATOMIC_CMPXCHG: i32 = 0xf0;
+    pub(crate) const X: u8 = 0x08;
+    pub(crate) const ADD: u8 = 0x00;
+    pub(crate) const SUB: u8 = 0x10;
+    pub(crate) const MUL: u8 = 0x20;
+    pub(crate) const DIV: u8 = 0x30;
+    pub(crate) const OR: u8 = 0x40;
+    pub(crate) const AND: u8 = 0x50;
+    pub(crate) const LSH: u8 = 0x60;
+    pub(crate) const RSH: u8 = 0x70;
+    pub(crate) const NEG: u8 = 0x80;
+    pub(crate) const MOD: u8 = 0x90;
+    pub(crate) const XOR: u8 = 0xa0;
+    pub(crate) const MOV: u8 = 0xb0;
+    pub(crate) const ARSH: u8 = 0xc0;
+    pub(crate) const END: u8 = 0xd0;
+    pub(crate) const JA: u8 = 0x00;
+    pub(crate) const JEQ: u8 = 0x10;
+    pub(crate) const JGT: u8 = 0x20;
+    pub(crate) const JGE: u8 = 0x30;
+    pub(crate) const JSET: u8 = 0x40;
+    pub(crate) const JNE: u8 = 0x50;
+    pub(crate) const JSGT: u8 = 0x60;
+    pub(crate) const JSGE: u8 = 0x70;
+    pub(crate) const CALL: u8 = 0x80;
+    pub(crate) const EXIT: u8 = 0x90;
+    pub(crate) const JLT: u8 = 0xa0;
+    pub(crate) const JLE: u8 = 0xb0;
+    pub(crate) const JSLT: u8 = 0xc0;
+    pub(crate) const JSLE: u8 = 0xd0;
+    pub(crate) const FETCH: i32 = 0x01;
+    pub(crate) const ATOMIC_ADD: i32 = 0x00;
+    pub(crate) const ATOMIC_OR: i32 = 0x40;
+    pub(crate) const ATOMIC_AND: i32 = 0x50;
+    pub(crate) const ATOMIC_XOR: i32 = 0xa0;
+    pub(crate) const ATOMIC_XCHG: i32 = 0xe0;
+    pub(crate) const ATOMIC_CMPXCHG: i32 = 0xf0;
 }
 
 /// The source register field of calls and 64-bit immediate loads.
 pub(super) mod pseudo {
-    pub const CALL_HELPER: u8 = 0;
-    pub const CALL_LOCAL: u8 = 1;
-    pub const CALL_KFUNC: u8 = 2;
-    pub const IMM_VALUE: u8 = 0;
-    pub const IMM_MAP_FD: u8 = 1;
-    pub const IMM_MAP_FD_VALUE: u8 = 2;
-    pub const IMM_VARIABLE: u8 = 3;
-    pub const IMM_FUNCTION: u8 = 4;
-    pub const IMM_MAP: u8 = 5;
-    pub const IMM_MAP_VALUE: u8 = 6;
+    pub(crate) const CALL_HELPER: u8 = 0;
+    pub(crate) const CALL_LOCAL: u8 = 1;
+    pub(crate) const CALL_KFUNC: u8 = 2;
+    pub(crate) const IMM_VALUE: u8 = 0;
+    pub(crate) const IMM_MAP_FD: u8 = 1;
+    pub(crate) const IMM_MAP_FD_VALUE: u8 = 2;
+    pub(crate) const IMM_VARIABLE: u8 = 3;
+    pub(crate) const IMM_FUNCTION: u8 = 4;
+    pub(crate) const IMM_MAP: u8 = 5;
+    pub(crate) const IMM_MAP_VALUE: u8 = 6;
 }
 
 fn slot(opcode: u8, dst: u8, src: u8, offset: i16, imm: i32) -> [u8; 8] {

@@ -20,13 +20,21 @@ pub const SLOT_BYTES: usize = 8;
 pub struct Reg(u8);
 
 impl Reg {
+    /// Result of calls, and of the program.
     pub const R0: Reg = Reg(0);
+    /// First argument of calls; the context at the program's entry.
     pub const R1: Reg = Reg(1);
+    /// Second argument.
     pub const R2: Reg = Reg(2);
+    /// Third argument.
     pub const R3: Reg = Reg(3);
+    /// Fourth argument.
     pub const R4: Reg = Reg(4);
+    /// Fifth argument.
     pub const R5: Reg = Reg(5);
+    /// The first register that calls preserve.
     pub const R6: Reg = Reg(6);
+    /// The last register that calls preserve.
     pub const R9: Reg = Reg(9);
     /// The frame pointer.
     pub const FP: Reg = Reg(10);
@@ -57,16 +65,22 @@ impl Reg {
 /// Whether an operation works on all 64 bits or on the lower 32, whose result clears the upper ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Width {
+    /// The lower 32 bits; the upper half of the result is 0.
     W32,
+    /// All 64 bits.
     W64,
 }
 
 /// How many bytes a load or store moves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Size {
+    /// One byte.
     B1,
+    /// Two bytes.
     B2,
+    /// Four bytes.
     B4,
+    /// Eight bytes.
     B8,
 }
 
@@ -90,6 +104,7 @@ impl Size {
 /// The second operand of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Operand {
+    /// The register's value.
     Reg(Reg),
     /// Extended with its sign to 64 bits.
     Imm(i32),
@@ -98,23 +113,33 @@ pub enum Operand {
 /// An arithmetic operation on two operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AluOp {
+    /// Sum, modulo the width.
     Add,
+    /// Left operand minus right operand, modulo the width.
     Sub,
+    /// Product, modulo the width.
     Mul,
     /// Unsigned; by zero it gives 0.
     Div,
     /// Signed; by zero it gives 0.
     Sdiv,
+    /// Bitwise or.
     Or,
+    /// Bitwise and.
     And,
+    /// Shift left, by the right operand modulo the width.
     Lsh,
+    /// Shift right with zeros, by the right operand modulo the width.
     Rsh,
     /// Unsigned; by zero it leaves the left operand.
     Mod,
     /// Signed; by zero it leaves the left operand.
     Smod,
+    /// Bitwise exclusive or.
     Xor,
+    /// The right operand.
     Mov,
+    /// Shift right with copies of the sign, by the right operand modulo the width.
     Arsh,
 }
 
@@ -132,26 +157,40 @@ pub enum Swap {
 /// The condition of a conditional jump.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Cond {
+    /// Both are equal.
     Eq,
+    /// They differ.
     Ne,
     /// Some bit is set in both.
     Set,
+    /// Left above right, unsigned.
     Gt,
+    /// Left above right or equal, unsigned.
     Ge,
+    /// Left below right, unsigned.
     Lt,
+    /// Left below right or equal, unsigned.
     Le,
+    /// Left above right, signed.
     Sgt,
+    /// Left above right or equal, signed.
     Sge,
+    /// Left below right, signed.
     Slt,
+    /// Left below right or equal, signed.
     Sle,
 }
 
 /// An atomic operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum AtomicOp {
+    /// Adds to memory.
     Add,
+    /// Bitwise or into memory.
     Or,
+    /// Bitwise and into memory.
     And,
+    /// Bitwise exclusive or into memory.
     Xor,
     /// Always fetches.
     Xchg,
@@ -161,29 +200,22 @@ pub enum AtomicOp {
 
 /// The meaning of a 64-bit immediate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the variants' comments speak of their fields")]
 pub enum Imm64 {
+    /// A number.
     Value(u64),
     /// The map of a file descriptor.
     MapFd(i32),
     /// An address in the first value of the map of a file descriptor.
-    MapFdValue {
-        fd: i32,
-        offset: u32,
-    },
+    MapFdValue { fd: i32, offset: u32 },
     /// A variable of the platform, by its BTF type.
-    Variable {
-        id: i32,
-        object: i32,
-    },
+    Variable { id: i32, object: i32 },
     /// The address of a function, as the offset from the slot after this instruction's first.
     Function(i32),
     /// The map of that index: here, in the object's list of maps.
     Map(u32),
     /// An address in the first value of the map of that index.
-    MapValue {
-        map: u32,
-        offset: u32,
-    },
+    MapValue { map: u32, offset: u32 },
 }
 
 /// What is called.
@@ -197,68 +229,31 @@ pub enum Callee {
 
 /// An instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the variants' comments speak of their fields")]
 pub enum Insn {
-    Alu {
-        op: AluOp,
-        width: Width,
-        dst: Reg,
-        src: Operand,
-    },
-    Neg {
-        width: Width,
-        dst: Reg,
-    },
+    /// `dst = dst op src`.
+    Alu { op: AluOp, width: Width, dst: Reg, src: Operand },
+    /// `dst = -dst`.
+    Neg { width: Width, dst: Reg },
     /// Moves the lower bytes, extended with their sign. `from` is smaller than `width`.
-    MovSx {
-        width: Width,
-        from: Size,
-        dst: Reg,
-        src: Reg,
-    },
+    MovSx { width: Width, from: Size, dst: Reg, src: Reg },
     /// Byte order of the lower bytes; the upper ones are cleared.
-    Swap {
-        kind: Swap,
-        size: Size,
-        dst: Reg,
-    },
-    LoadImm64 {
-        dst: Reg,
-        imm: Imm64,
-    },
-    Load {
-        size: Size,
-        signed: bool,
-        dst: Reg,
-        base: Reg,
-        offset: i16,
-    },
-    Store {
-        size: Size,
-        base: Reg,
-        offset: i16,
-        src: Operand,
-    },
-    Atomic {
-        op: AtomicOp,
-        width: Width,
-        fetch: bool,
-        base: Reg,
-        offset: i16,
-        src: Reg,
-    },
+    Swap { kind: Swap, size: Size, dst: Reg },
+    /// `dst` takes the 64-bit immediate; the only instruction of two slots.
+    LoadImm64 { dst: Reg, imm: Imm64 },
+    /// `dst = *(base + offset)`, extended with the sign if `signed`, else with zeros.
+    Load { size: Size, signed: bool, dst: Reg, base: Reg, offset: i16 },
+    /// `*(base + offset) = src`.
+    Store { size: Size, base: Reg, offset: i16, src: Operand },
+    /// `*(base + offset) op= src`; if `fetch`, `src` takes the old value.
+    Atomic { op: AtomicOp, width: Width, fetch: bool, base: Reg, offset: i16, src: Reg },
     /// `long` jumps take their offset from the 32-bit field.
-    Jump {
-        offset: i32,
-        long: bool,
-    },
-    Branch {
-        cond: Cond,
-        width: Width,
-        left: Reg,
-        right: Operand,
-        offset: i16,
-    },
+    Jump { offset: i32, long: bool },
+    /// Jumps `offset` slots beyond the next if `left cond right`.
+    Branch { cond: Cond, width: Width, left: Reg, right: Operand, offset: i16 },
+    /// Calls with arguments in r1 to r5; r0 takes the result.
     Call(Callee),
+    /// Returns from the function with r0; ends the program in its first function.
     Exit,
 }
 

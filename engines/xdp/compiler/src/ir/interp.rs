@@ -7,11 +7,11 @@ use crate::insn::{AtomicOp, Cond, Width};
 use crate::rows::isa;
 
 /// The places of the packet's buffer and the stack (engines/xdp/core.md).
-pub const PACKET: u64 = 0x1_0000;
-pub const STACK: u64 = 0x2_0000;
+pub(super) const PACKET: u64 = 0x1_0000;
+pub(super) const STACK: u64 = 0x2_0000;
 /// Bytes of the packet's buffer, and of those before a packet.
-pub const BUFFER_BYTES: usize = 4096;
-pub const HEADROOM: usize = 256;
+pub(super) const BUFFER_BYTES: usize = 4096;
+pub(super) const HEADROOM: usize = 256;
 const STACK_BYTES: usize = 512;
 /// Bytes of the headroom that Linux keeps for itself.
 const RESERVED: i64 = 40;
@@ -165,6 +165,7 @@ pub trait World {
 
 /// Why a program stopped that has no verdict.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum Stop {
     #[error("slot {slot}: {bytes} bytes at {address:#x} are {what}")]
     Memory { slot: usize, address: u64, bytes: u32, what: &'static str },
@@ -179,6 +180,7 @@ pub enum Stop {
 /// How a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Outcome {
+    /// The program's result; 0 if another program takes over.
     pub verdict: u32,
     /// Instructions that were carried out, branches and exits among them.
     pub steps: usize,
@@ -188,6 +190,7 @@ pub struct Outcome {
 
 /// A program that takes over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants' comments speak of their fields")]
 pub enum Next {
     /// The object's program array of that index has it at `index`.
     Entry { map: u32, index: u32 },

@@ -15,6 +15,7 @@ pub struct Array {
     pub address: u32,
     /// From one value to the next.
     pub stride: u32,
+    /// The number of values.
     pub entries: u32,
     /// Distance between the values of two contexts of a unit; 0: all share them.
     pub per_context: u32,
@@ -36,7 +37,9 @@ pub struct Banks {
 pub struct Routes {
     /// Prefixes of IPv4 and of IPv6.
     pub v4: u32,
+    /// Prefixes of IPv6.
     pub v6: u32,
+    /// State, MTU and MAC address of each interface.
     pub of_interfaces: u32,
     /// An entry for each interface, by its number.
     pub interfaces: Array,

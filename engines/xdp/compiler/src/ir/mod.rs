@@ -34,8 +34,11 @@ pub struct BlockId(pub u32);
 /// An operand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Arg {
+    /// The result of an instruction, or a parameter of the block.
     Value(ValueId),
+    /// A constant.
     Const(u64),
+    /// A special source of the core.
     Special(Special),
 }
 
@@ -44,46 +47,67 @@ pub enum Arg {
 /// are read, no other instruction may name them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Special {
+    /// Address of the packet's first byte.
     Data,
+    /// Address after the packet's last byte.
     DataEnd,
+    /// Address of the packet's metadata.
     DataMeta,
     /// `DataEnd` − `Data`.
     Len,
     /// The address after the stack.
     Stack,
+    /// The interface on which the packet arrived.
     Ifindex,
+    /// The queue on which it arrived: always 0.
     Queue,
+    /// The interface to which it goes, in a program of a device map; else 0.
     Egress,
+    /// Nanoseconds since the card's reset.
     Time,
+    /// Number of the processor: unit · 16 + context.
     Cpu,
+    /// A random number of 32 bits.
     Random,
 }
 
 /// Operations of two operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum BinOp {
+    /// Sum, modulo the width.
     Add,
+    /// Difference, modulo the width.
     Sub,
+    /// Product, modulo the width.
     Mul,
+    /// Bitwise and.
     And,
+    /// Bitwise or.
     Or,
+    /// Bitwise exclusive or.
     Xor,
     /// Shifts by the right operand modulo the width.
     Lsh,
+    /// The same to the right, with zeros.
     Rsh,
+    /// The same to the right, with copies of the sign.
     Arsh,
     /// By zero 0.
     Div,
+    /// The same, signed.
     Sdiv,
     /// By zero the left operand.
     Mod,
+    /// The same, signed.
     Smod,
 }
 
 /// Memory that an access goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
+    /// The packet and its metadata.
     Packet,
+    /// The program's stack.
     Stack,
     /// Values of the object's map of that index, or of a map inside it, for alias analysis.
     Map(u32),
@@ -98,7 +122,9 @@ pub enum Space {
 /// A place in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Place {
+    /// The memory.
     pub space: Space,
+    /// The address that `offset` is added to.
     pub base: Arg,
     /// Bytes from the base on.
     pub offset: i32,
@@ -115,65 +141,29 @@ pub fn map_pointer(map: u32) -> u64 {
 /// An operation. Widths: a 32-bit operation takes the lower halves and clears the upper half of its result; the upper
 /// half of its constants is 0. There is no move: a copy is the same value, and a move of 32 bits is a [`Op::Field`].
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the variants' comments speak of their fields")]
 pub enum Op {
     /// The special's value at this moment.
     Read(Special),
-    Bin {
-        op: BinOp,
-        width: Width,
-        a: Arg,
-        b: Arg,
-    },
+    /// `a op b`.
+    Bin { op: BinOp, width: Width, a: Arg, b: Arg },
     /// The lower `bits` (8, 16, 32) with their sign, to `width`.
-    SignExtend {
-        bits: u8,
-        width: Width,
-        a: Arg,
-    },
+    SignExtend { bits: u8, width: Width, a: Arg },
     /// Order of the lower `bytes` (2, 4, 8) turned round, the upper ones 0.
-    Swap {
-        bytes: u8,
-        a: Arg,
-    },
+    Swap { bytes: u8, a: Arg },
     /// `(a >> shift) & mask of `bits`` moved left by `left`.
-    Field {
-        shift: u8,
-        bits: u8,
-        left: u8,
-        a: Arg,
-    },
+    Field { shift: u8, bits: u8, left: u8, a: Arg },
     /// 1 or 0.
-    Set {
-        cond: Cond,
-        width: Width,
-        a: Arg,
-        b: Arg,
-    },
+    Set { cond: Cond, width: Width, a: Arg, b: Arg },
     /// `swap`: order of the bytes turned round. `signed`: the upper bits are the sign, else 0.
-    Load {
-        place: Place,
-        signed: bool,
-        swap: bool,
-    },
-    Store {
-        place: Place,
-        swap: bool,
-        value: Arg,
-    },
+    Load { place: Place, signed: bool, swap: bool },
+    /// `value` into the place, in as many bytes as the place has; `swap` turns their order round.
+    Store { place: Place, swap: bool, value: Arg },
     /// The place has 4 or 8 bytes. Returns the old value. Compare-and-exchange compares with `expected`.
-    Atomic {
-        op: AtomicOp,
-        place: Place,
-        value: Arg,
-        expected: Option<Arg>,
-    },
+    Atomic { op: AtomicOp, place: Place, value: Arg, expected: Option<Arg> },
     /// A helper that moves an end of the packet: 0, or −22 when it cannot. Of `by` the lower 32 bits count. `bare`: as
     /// the core does it, which leaves what it adds at the tail as it is, and the metadata's bytes where they were.
-    Adjust {
-        what: Adjust,
-        by: Arg,
-        bare: bool,
-    },
+    Adjust { what: Adjust, by: Arg, bare: bool },
     /// A helper outside of the core. `reads` and `writes` is the memory that it reaches through its arguments.
     Call {
         helper: Helper,
@@ -189,14 +179,18 @@ pub enum Op {
 /// What is moved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Adjust {
+    /// The packet's first byte, by `bpf_xdp_adjust_head`.
     Head,
+    /// The first byte of the metadata, by `bpf_xdp_adjust_meta`.
     Meta,
+    /// The packet's end, by `bpf_xdp_adjust_tail`.
     Tail,
 }
 
 /// An instruction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Inst {
+    /// The operation.
     pub op: Op,
     /// None: it has no result, or the result is unused.
     pub result: Option<ValueId>,
@@ -207,14 +201,19 @@ pub struct Inst {
 /// A way to another block, with the values of its parameters.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Edge {
+    /// The block that follows.
     pub to: BlockId,
+    /// The values of its parameters, in their order.
     pub args: Vec<Arg>,
 }
 
 /// How a block ends.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[expect(missing_docs, reason = "the variants' comments speak of their fields")]
 pub enum End {
+    /// The edge is always taken.
     Jump(Edge),
+    /// `then` is taken if `a cond b`, else `otherwise`.
     Branch {
         cond: Cond,
         width: Width,
@@ -229,24 +228,20 @@ pub enum End {
     /// The program ends with this verdict, in the lower 32 bits.
     Exit(Arg),
     /// `bpf_tail_call` into the program array of this index; continues if there is no program.
-    TailCall {
-        map: u32,
-        index: Arg,
-        otherwise: Edge,
-    },
+    TailCall { map: u32, index: Arg, otherwise: Edge },
     /// The program that begins with that row takes over, with the stack cleared; goes on when too many have followed
     /// each other already.
-    Begin {
-        row: Arg,
-        otherwise: Edge,
-    },
+    Begin { row: Arg, otherwise: Edge },
 }
 
 /// A straight run of instructions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Block {
+    /// Values that each edge to the block gives.
     pub params: Vec<ValueId>,
+    /// In their order.
     pub insts: Vec<Inst>,
+    /// The end of the block.
     pub end: End,
     /// Slot of the checked program at its end.
     pub end_slot: usize,
@@ -255,6 +250,7 @@ pub struct Block {
 /// A program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
+    /// By [`BlockId`]; the program begins with the first.
     pub blocks: Vec<Block>,
     /// How many values have been numbered.
     pub values: u32,

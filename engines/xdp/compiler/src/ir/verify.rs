@@ -8,7 +8,9 @@ use crate::check::Gives;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("block {}: {what}", block.0)]
 pub struct Broken {
+    /// The block that breaks the rule.
     pub block: BlockId,
+    /// The fault, for messages.
     pub what: String,
 }
 

@@ -28,6 +28,7 @@ const FIXED: [(&str, u32); 15] = [
 
 /// Why a CO-RE relocation is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum CoreError {
     #[error(
         "this depends on the layout of `{0}` in a kernel (CO-RE), and there is none here; declare what is read \

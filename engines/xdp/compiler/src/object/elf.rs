@@ -15,9 +15,9 @@ pub(super) type SectionId = usize;
 /// The type of a relocation in the BPF supplement of ELF.
 pub(super) mod relocation {
     /// The address in a 64-bit immediate load.
-    pub const ADDRESS: u32 = 1;
+    pub(crate) const ADDRESS: u32 = 1;
     /// The offset in a call.
-    pub const CALL: u32 = 10;
+    pub(crate) const CALL: u32 = 10;
 }
 
 /// A relocation.
@@ -72,7 +72,7 @@ pub(super) struct Elf {
 const MAX_ZEROS: u64 = 1 << 24;
 
 impl Elf {
-    pub fn read(data: &[u8]) -> Result<Elf, ObjectError> {
+    pub(super) fn read(data: &[u8]) -> Result<Elf, ObjectError> {
         let (found, wanted) = (data.len() as u64, extent(data));
         if wanted > found {
             return Err(ObjectError::CutOff { found, wanted });
@@ -138,16 +138,16 @@ impl Elf {
         Ok(Elf { sections, symbols })
     }
 
-    pub fn section(&self, id: SectionId) -> Option<&Section> {
+    pub(super) fn section(&self, id: SectionId) -> Option<&Section> {
         self.sections.iter().find(|section| section.id == id)
     }
 
-    pub fn named(&self, name: &str) -> Option<&Section> {
+    pub(super) fn named(&self, name: &str) -> Option<&Section> {
         self.sections.iter().find(|section| section.name == name)
     }
 
     /// The symbols that a section defines, in the order of their places; without the symbol of the section itself.
-    pub fn symbols_of(&self, id: SectionId) -> Vec<&Symbol> {
+    pub(super) fn symbols_of(&self, id: SectionId) -> Vec<&Symbol> {
         let defined = |symbol: &&Symbol| symbol.section == Some(id) && symbol.names != Names::Section;
         let mut symbols: Vec<_> = self.symbols.iter().filter(defined).collect();
         symbols.sort_by_key(|symbol| symbol.value);

@@ -10,10 +10,13 @@ use crate::insn::CodeError;
 /// An instruction, as a user finds it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
+    /// The section that has the function.
     pub section: String,
+    /// The function's name.
     pub function: String,
     /// Its slot in the function.
     pub slot: usize,
+    /// The source line, if the object has line information.
     pub line: Option<Arc<Line>>,
 }
 
@@ -28,6 +31,7 @@ impl Display for Place {
 
 /// An error in an object as a whole.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum ObjectError {
     #[error("not an ELF object: {0}; compile the program with `clang -target bpf -O2 -g -c`")]
     Elf(#[from] object::Error),
@@ -55,16 +59,35 @@ fn found(sections: &[String]) -> String {
     if sections.is_empty() { "no section has code".into() } else { format!("code is in {}", sections.join(", ")) }
 }
 
+/// Why the number of entries of a map was not set.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum EntriesError {
+    /// The map holds global variables.
+    #[error("{0} holds global variables, which are one entry")]
+    Data(String),
+    /// The object has no such map.
+    #[error("it has no map {name}; it has {}", there.join(", "))]
+    NoMap {
+        /// The name that was given.
+        name: String,
+        /// The names of the object's maps.
+        there: Vec<String>,
+    },
+}
+
 /// Why a program cannot be put together out of its functions.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {kind}")]
 pub struct LinkError {
+    /// The instruction that cannot be linked.
     pub place: Place,
+    /// What is wrong with it.
     pub kind: LinkErrorKind,
 }
 
 /// The kind of a [`LinkError`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum LinkErrorKind {
     #[error("{0}")]
     Code(CodeError),

@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 pub use self::core::CoreError;
-pub use error::{LinkError, LinkErrorKind, ObjectError, Place};
+pub use error::{EntriesError, LinkError, LinkErrorKind, ObjectError, Place};
 pub use link::MAX_SLOTS;
 pub use program::{Attach, Function, Program};
 
@@ -25,8 +25,11 @@ use link::{CodeSection, Names};
 /// A program that an object has.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Entry {
+    /// The function's name.
     pub name: String,
+    /// The section that has it, such as `xdp`.
     pub section: String,
+    /// Where the program runs, from the section's name.
     pub attach: Attach,
     id: (SectionId, usize),
 }
@@ -34,6 +37,7 @@ pub struct Entry {
 /// An object. The default has nothing in it.
 #[derive(Debug, Default)]
 pub struct Object {
+    /// In the order in which programs name them.
     pub maps: Vec<Map>,
     /// XDP programs, in the order of the file.
     pub entries: Vec<Entry>,
@@ -103,19 +107,17 @@ impl Object {
     /// with the programs that use the map.
     ///
     /// # Errors
-    /// If the map does not exist, or holds global data, which is one entry: the reason.
-    pub fn set_entries(&mut self, name: &str, entries: u32) -> Result<(), String> {
+    /// If the map does not exist, or holds global data, which is one entry.
+    pub fn set_entries(&mut self, name: &str, entries: u32) -> Result<(), EntriesError> {
         match self.maps.iter_mut().find(|map| map.name == name) {
-            Some(Map { contents: Contents::Data { .. }, .. }) => {
-                Err(format!("{name} holds global variables, which are one entry"))
-            }
+            Some(Map { contents: Contents::Data { .. }, .. }) => Err(EntriesError::Data(name.to_owned())),
             Some(map) => {
                 map.shape.max_entries = entries;
                 Ok(())
             }
             None => {
-                let there: Vec<_> = self.maps.iter().map(|map| map.name.as_str()).collect();
-                Err(format!("it has no map {name}; it has {}", there.join(", ")))
+                let there = self.maps.iter().map(|map| map.name.clone()).collect();
+                Err(EntriesError::NoMap { name: name.to_owned(), there })
             }
         }
     }

@@ -42,7 +42,9 @@ impl Attach {
 /// One of a program's functions.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Function {
+    /// The name of its symbol.
     pub name: String,
+    /// The section that has it.
     pub section: String,
     /// Its slots in the program.
     pub slots: Range<usize>,
@@ -51,9 +53,13 @@ pub struct Function {
 /// A program, ready to be checked. Maps are named by their index in the object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Program {
+    /// The name of its first function.
     pub name: String,
+    /// The section that has it.
     pub section: String,
+    /// Where the program runs.
     pub attach: Attach,
+    /// Its instructions and those of the functions that it calls.
     pub code: Code,
     /// In the order of their slots. The first is the program's own, the others are those it calls.
     pub functions: Vec<Function>,

@@ -32,7 +32,7 @@ pub(super) struct Told {
 
 impl Told {
     /// Facts on one edge of a branch.
-    pub fn by(end: &End, then: bool) -> Option<Told> {
+    pub(super) fn by(end: &End, then: bool) -> Option<Told> {
         match end {
             End::Branch { cond, width, a, b, .. } => {
                 Some(Told { cond: *cond, width: *width, a: *a, b: *b, holds: then })
@@ -42,7 +42,7 @@ impl Told {
     }
 
     /// The result of another comparison of the same two values, given the result of this one.
-    pub fn says(&self, cond: Cond, width: Width, a: Arg, b: Arg) -> Option<bool> {
+    pub(super) fn says(&self, cond: Cond, width: Width, a: Arg, b: Arg) -> Option<bool> {
         let asked = if (self.a, self.b) == (a, b) {
             cond
         } else if (self.a, self.b) == (b, a) {
@@ -92,7 +92,7 @@ fn outcomes(cond: Cond) -> Option<(Option<bool>, u8)> {
 }
 
 impl Known {
-    pub fn of(program: &Program, order: &Order) -> Known {
+    pub(super) fn of(program: &Program, order: &Order) -> Known {
         let mut known = Known {
             values: vec![Scalar::ANY; program.values as usize],
             behind: vec![HashMap::new(); program.blocks.len()],
@@ -166,18 +166,18 @@ impl Known {
     }
 
     /// The results of comparisons on all ways to a block.
-    pub fn told(&self, block: BlockId) -> &[Told] {
+    pub(super) fn told(&self, block: BlockId) -> &[Told] {
         &self.told[block.0 as usize]
     }
 
     /// The result of a comparison in a block, if it is known.
-    pub fn outcome(&self, block: BlockId, cond: Cond, width: Width, a: Arg, b: Arg) -> Option<bool> {
+    pub(super) fn outcome(&self, block: BlockId, cond: Cond, width: Width, a: Arg, b: Arg) -> Option<bool> {
         let told = || self.told(block).iter().find_map(|told| told.says(cond, width, a, b));
         decided(cond, width, &self.at(block, a), &self.at(block, b)).or_else(told)
     }
 
     /// Facts about an operand in a block.
-    pub fn at(&self, block: BlockId, arg: Arg) -> Scalar {
+    pub(super) fn at(&self, block: BlockId, arg: Arg) -> Scalar {
         match arg {
             Arg::Const(number) => Scalar::of(number),
             Arg::Special(special) => of_special(special),
@@ -189,7 +189,7 @@ impl Known {
     }
 
     /// Facts about an instruction's result.
-    pub fn result(&self, block: BlockId, op: &Op) -> Scalar {
+    pub(super) fn result(&self, block: BlockId, op: &Op) -> Scalar {
         let at = |arg: &Arg| self.at(block, *arg);
         match op {
             Op::Read(special) => of_special(*special),

@@ -52,15 +52,15 @@ pub(super) struct Length {
 
 impl Length {
     /// The beginning of a program.
-    pub const ANY: Length = Length { span: Span::ANY, read: None, less: None, moved: None };
+    pub(super) const ANY: Length = Length { span: Span::ANY, read: None, less: None, moved: None };
 
     /// Points where ways meet. `at`: facts about a value at this place.
-    pub fn settled(self, at: impl Fn(ValueId) -> Scalar) -> Length {
+    pub(super) fn settled(self, at: impl Fn(ValueId) -> Scalar) -> Length {
         Length { span: self.now(at), ..self }
     }
 
     /// Facts that hold on both paths.
-    pub fn join(self, other: Length) -> Length {
+    pub(super) fn join(self, other: Length) -> Length {
         Length {
             span: self.span.join(other.span),
             read: self.read.filter(|read| other.read == Some(*read)),
@@ -78,7 +78,7 @@ impl Length {
     }
 
     /// Moves the facts from before an instruction to after it. Returns the facts about the instruction's result.
-    pub fn step(&mut self, inst: &Inst, at: impl Fn(Arg) -> Scalar) -> Option<Scalar> {
+    pub(super) fn step(&mut self, inst: &Inst, at: impl Fn(Arg) -> Scalar) -> Option<Scalar> {
         let now = self.now(|value| at(Arg::Value(value)));
         match &inst.op {
             Op::Read(Special::Len) => {

@@ -34,6 +34,7 @@ use crate::ir::Program;
 /// A pass.
 #[derive(Debug, Clone, Copy)]
 pub struct Pass {
+    /// The name, for reports and messages.
     pub name: &'static str,
     /// Changes a program and returns whether it did.
     pub run: fn(&mut Program) -> bool,
@@ -66,6 +67,7 @@ pub const PASSES: [Pass; 18] = [
 pub struct Report {
     /// Instructions before and after, branches and exits among them.
     pub before: usize,
+    /// The same after the passes.
     pub after: usize,
     /// By pass, the number of instructions that it has removed, including those that became unused.
     pub removed: Vec<(&'static str, isize)>,

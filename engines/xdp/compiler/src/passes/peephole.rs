@@ -27,7 +27,7 @@ pub(super) enum New {
 }
 
 impl Context {
-    pub fn of(program: &Program, order: &Order) -> Context {
+    pub(super) fn of(program: &Program, order: &Order) -> Context {
         let mut definitions = vec![None; program.values as usize];
         for inst in program.blocks.iter().flat_map(|block| &block.insts) {
             if let Some(result) = inst.result.filter(|_| inst.op.is_idle()) {
@@ -38,33 +38,33 @@ impl Context {
     }
 
     /// The definition of a value.
-    pub fn definition(&self, arg: Arg) -> Option<&Op> {
+    pub(super) fn definition(&self, arg: Arg) -> Option<&Op> {
         let Arg::Value(value) = arg else { return None };
         self.definitions.get(value.0 as usize)?.as_ref()
     }
 
     /// Facts about an operand.
-    pub fn known(&self, arg: Arg) -> Scalar {
+    pub(super) fn known(&self, arg: Arg) -> Scalar {
         self.known.at(self.block, arg)
     }
 
     /// The result of a comparison, if it is known.
-    pub fn outcome(&self, cond: Cond, width: Width, a: Arg, b: Arg) -> Option<bool> {
+    pub(super) fn outcome(&self, cond: Cond, width: Width, a: Arg, b: Arg) -> Option<bool> {
         self.known.outcome(self.block, cond, width, a, b)
     }
 
     /// Facts about an operation's result.
-    pub fn result(&self, op: &Op) -> Scalar {
+    pub(super) fn result(&self, op: &Op) -> Scalar {
         self.known.result(self.block, op)
     }
 
     /// Whether only the lower bits of a value can be set.
-    pub fn fits(&self, arg: Arg, bits: u32) -> bool {
+    pub(super) fn fits(&self, arg: Arg, bits: u32) -> bool {
         bits >= 64 || self.known(arg).bits.max() >> bits == 0
     }
 
     /// A value of which only the lower bits matter, without operations that only change the others.
-    pub fn lower(&self, mut arg: Arg, bits: u32) -> Arg {
+    pub(super) fn lower(&self, mut arg: Arg, bits: u32) -> Arg {
         let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
         loop {
             arg = match self.definition(arg) {
@@ -81,7 +81,7 @@ impl Context {
     }
 
     /// An operand of a 32-bit operation: a constant has no upper half there.
-    pub fn half(&self, arg: Arg) -> Arg {
+    pub(super) fn half(&self, arg: Arg) -> Arg {
         match self.lower(arg, 32) {
             Arg::Const(number) => Arg::Const(number & u64::from(u32::MAX)),
             arg => arg,

@@ -11,12 +11,12 @@ pub(super) struct Replace(HashMap<ValueId, Arg>);
 
 impl Replace {
     /// From now on `arg` replaces `value`.
-    pub fn set(&mut self, value: ValueId, arg: Arg) {
+    pub(super) fn set(&mut self, value: ValueId, arg: Arg) {
         self.0.insert(value, arg);
     }
 
     /// The replacement of an operand.
-    pub fn get(&self, mut arg: Arg) -> Arg {
+    pub(super) fn get(&self, mut arg: Arg) -> Arg {
         while let Arg::Value(value) = arg {
             match self.0.get(&value) {
                 Some(new) if *new != arg => arg = *new,
@@ -27,7 +27,7 @@ impl Replace {
     }
 
     /// Replaces it everywhere, and returns whether anything changed.
-    pub fn apply(&self, program: &mut Program) -> bool {
+    pub(super) fn apply(&self, program: &mut Program) -> bool {
         if self.0.is_empty() {
             return false;
         }

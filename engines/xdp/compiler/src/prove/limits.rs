@@ -25,7 +25,7 @@ pub enum Limit {
 }
 
 /// Whether a row is within the limits of a core of that many lanes.
-pub fn within(row: &Row, lanes: Lanes) -> Result<(), Limit> {
+pub(super) fn within(row: &Row, lanes: Lanes) -> Result<(), Limit> {
     let count = lanes.count();
     let bank = match count {
         1 => 32,

@@ -6,11 +6,11 @@ use std::collections::BTreeSet;
 use crate::back::code::{Code, Node, Src};
 
 /// By block.
-pub struct Live(Vec<BTreeSet<usize>>);
+pub(super) struct Live(Vec<BTreeSet<usize>>);
 
 impl Live {
     /// The smallest sets that hold, by going round until nothing changes.
-    pub fn of(code: &Code) -> Live {
+    pub(super) fn of(code: &Code) -> Live {
         let mut live = Live(vec![BTreeSet::new(); code.blocks.len()]);
         loop {
             let mut changed = false;
@@ -47,12 +47,12 @@ impl Live {
     }
 
     /// Whether one is, where a block begins.
-    pub fn contains(&self, block: usize, var: usize) -> bool {
+    pub(super) fn contains(&self, block: usize, var: usize) -> bool {
         self.0[block].contains(&var)
     }
 
     /// All that are, where a block begins.
-    pub fn at(&self, block: usize) -> impl Iterator<Item = usize> + use<> {
+    pub(super) fn at(&self, block: usize) -> impl Iterator<Item = usize> + use<> {
         self.0[block].clone().into_iter()
     }
 }

@@ -40,8 +40,11 @@ pub struct Claims {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{}{why}", place(*block, *row))]
 pub struct Unproven {
+    /// The block of the nodes, if the fault has one.
     pub block: Option<usize>,
+    /// The row, if the fault has one.
     pub row: Option<usize>,
+    /// The fault.
     pub why: Why,
 }
 
@@ -52,6 +55,7 @@ fn place(block: Option<usize>, row: Option<usize>) -> String {
 
 /// What is wrong.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum Why {
     #[error("{0}")]
     Decode(#[from] DecodeError),

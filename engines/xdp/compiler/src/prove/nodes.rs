@@ -11,7 +11,7 @@ use crate::rows::{Do, Second, Test};
 
 /// The exit of a way from its block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leaves {
+pub(super) enum Leaves {
     To(To),
     /// The program ends with this verdict.
     Result(Val),
@@ -19,7 +19,7 @@ pub enum Leaves {
 
 /// A way through a block.
 #[derive(Debug)]
-pub struct Way {
+pub(super) struct Way {
     pub leaves: Leaves,
     /// The value of each variable.
     pub vars: Vec<Val>,
@@ -29,7 +29,7 @@ pub struct Way {
 }
 
 /// How far the assumptions lead.
-pub enum Walked {
+pub(super) enum Walked {
     /// To a comparison whose result is not assumed.
     Open(Test<Val>),
     Left(Way),

@@ -12,17 +12,17 @@ use crate::rows::{Asks, Do, InWindow, Lane, PacketWindow, Register, Row, Second,
 
 /// The exit of rows from their block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Leaves {
+pub(super) enum Leaves {
     To(Target),
     Result(Val),
 }
 
 /// Register values; registers that are missing here have not changed.
 #[derive(Debug, Clone, Default)]
-pub struct Registers(HashMap<Register, Val>);
+pub(super) struct Registers(HashMap<Register, Val>);
 
 impl Registers {
-    pub fn get(&self, values: &mut Values, register: Register) -> Val {
+    pub(super) fn get(&self, values: &mut Values, register: Register) -> Val {
         self.0.get(&register).copied().unwrap_or_else(|| values.register(register))
     }
 }

@@ -9,7 +9,7 @@ use crate::rows::{Asks, Do, Window};
 
 /// Memory that a request reaches by itself.
 #[derive(Debug, Clone, Copy)]
-pub struct Touched {
+pub(super) struct Touched {
     pub window: Window,
     pub extent: Extent,
     pub writes: bool,
@@ -17,7 +17,7 @@ pub struct Touched {
 
 /// Requests and other outputs since the start of the block, each linked to the one before.
 #[derive(Debug, Clone)]
-pub struct State {
+pub(super) struct State {
     pub packet: Memory,
     pub stack: Memory,
     /// The last move of the packet.
@@ -34,7 +34,7 @@ pub struct State {
 
 impl State {
     /// The beginning of a block.
-    pub fn begin(values: &mut Values) -> State {
+    pub(super) fn begin(values: &mut Values) -> State {
         let mut part = |number| values.of(Term::Begin(number));
         State {
             packet: Memory::default(),
@@ -47,7 +47,7 @@ impl State {
         }
     }
 
-    pub fn memory(&self, window: Window) -> &Memory {
+    pub(super) fn memory(&self, window: Window) -> &Memory {
         match window {
             Window::Packet => &self.packet,
             Window::Stack => &self.stack,
@@ -62,7 +62,7 @@ impl State {
     }
 
     /// The current value of a special, except the clock.
-    pub fn special(&self, special: Special, values: &mut Values) -> Result<Val, Why> {
+    pub(super) fn special(&self, special: Special, values: &mut Values) -> Result<Val, Why> {
         match special {
             Special::Time | Special::Random => Err(Why::Clock),
             Special::Data | Special::DataEnd | Special::DataMeta | Special::Len => {
@@ -73,13 +73,13 @@ impl State {
     }
 
     /// A read of the clock.
-    pub fn look(&mut self, special: Special, values: &mut Values) -> Val {
+    pub(super) fn look(&mut self, special: Special, values: &mut Values) -> Val {
         self.looks += 1;
         values.of(Term::Clock(special, self.looks, self.asked))
     }
 
     /// The present result of an operation without side effects.
-    pub fn result(&self, op: Operation, values: &mut Values) -> Val {
+    pub(super) fn result(&self, op: Operation, values: &mut Values) -> Val {
         let seen = match extent(&op) {
             Some((window, extent)) => vec![self.memory(window).seen(extent, values)],
             None => vec![],
@@ -87,7 +87,7 @@ impl State {
         values.of(Term::Result(op, seen))
     }
 
-    pub fn store(&mut self, op: Operation, when: Option<When>, values: &mut Values) {
+    pub(super) fn store(&mut self, op: Operation, when: Option<When>, values: &mut Values) {
         if let Some((window, extent)) = extent(&op) {
             let id = values.of(Term::Done(op, when, vec![]));
             self.memory_mut(window).write(id, extent);
@@ -95,12 +95,12 @@ impl State {
     }
 
     /// Arguments for the next request.
-    pub fn argue(&mut self, k: u8, op: Operation, values: &mut Values) {
+    pub(super) fn argue(&mut self, k: u8, op: Operation, values: &mut Values) {
         self.args[usize::from(k == 2)] = values.of(Term::Done(op, None, vec![]));
     }
 
     /// Names the interface; gives the result.
-    pub fn redirect(&mut self, op: Operation, when: Option<When>, values: &mut Values) -> Val {
+    pub(super) fn redirect(&mut self, op: Operation, when: Option<When>, values: &mut Values) -> Val {
         let named = values.of(Term::Done(op, None, vec![]));
         self.target = values.either(when, named, self.target);
         values.of(Term::Result(op, vec![]))
@@ -108,7 +108,7 @@ impl State {
 
     /// Moves the packet and returns the result. Bytes may move and be cleared, so all earlier stores count, and nothing
     /// is known afterwards.
-    pub fn adjust(&mut self, op: Operation, values: &mut Values) -> Val {
+    pub(super) fn adjust(&mut self, op: Operation, values: &mut Values) -> Val {
         let seen = self.packet.seen(Extent(None), values);
         let id = values.of(Term::Done(op, None, vec![self.adjusted, self.asked, seen]));
         self.adjusted = id;
@@ -117,7 +117,7 @@ impl State {
     }
 
     /// Sends a request; gives the answer.
-    pub fn request(&mut self, op: Operation, touched: &[Touched], values: &mut Values) -> Val {
+    pub(super) fn request(&mut self, op: Operation, touched: &[Touched], values: &mut Values) -> Val {
         let mut before = vec![self.asked, self.adjusted, self.target, self.args[0], self.args[1]];
         for touched in touched {
             before.push(self.memory(touched.window).seen(touched.extent, values));
@@ -140,7 +140,7 @@ impl State {
 }
 
 /// The target of a load or store.
-pub fn extent(op: &Operation) -> Option<(Window, Extent)> {
+pub(super) fn extent(op: &Operation) -> Option<(Window, Extent)> {
     match op {
         Do::Load { window, place, bytes, .. } | Do::Store { window, place, bytes, .. } => {
             let place = Place { ..*place };
@@ -153,7 +153,7 @@ pub fn extent(op: &Operation) -> Option<(Window, Extent)> {
 impl Values {
     /// Whether both have had the same external effects; `on`: the program goes on, and will see its stack and arguments
     /// again.
-    pub fn same_outside(&mut self, a: &State, b: &State, on: bool) -> Result<(), Why> {
+    pub(super) fn same_outside(&mut self, a: &State, b: &State, on: bool) -> Result<(), Why> {
         let all = Extent(None);
         if a.packet.seen(all, self) != b.packet.seen(all, self)
             || on && a.stack.seen(all, self) != b.stack.seen(all, self)

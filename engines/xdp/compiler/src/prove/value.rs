@@ -9,33 +9,33 @@ use crate::rows::{Do, Register, Second, Test};
 
 /// A value, by number: two are the same when their numbers are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Val(u32);
+pub(super) struct Val(u32);
 
 impl Val {
     /// That of nothing.
-    pub const NONE: Val = Val(u32::MAX);
+    pub(super) const NONE: Val = Val(u32::MAX);
 }
 
 /// A place in packet or stack: an address, and a distance from it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Place {
+pub(super) struct Place {
     pub base: Val,
     pub offset: i64,
 }
 
 /// An operation on values.
-pub type Operation = Do<Val, Place, ()>;
+pub(super) type Operation = Do<Val, Place, ()>;
 
 /// A comparison of values, and its required result. A comparison and its inverse share one form.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub struct When {
+pub(super) struct When {
     pub test: Test<Val>,
     pub holds: bool,
 }
 
 /// The structure of a value.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub enum Term {
+pub(super) enum Term {
     /// A register's value at the start of the block.
     Register(Register),
     /// The value of a variable that is never read: it equals no other.
@@ -59,14 +59,14 @@ pub enum Term {
 
 /// All values of a proof.
 #[derive(Debug, Default)]
-pub struct Values {
+pub(super) struct Values {
     numbers: HashMap<Term, Val>,
     terms: Vec<Term>,
 }
 
 impl Values {
     /// The value of that make.
-    pub fn of(&mut self, term: Term) -> Val {
+    pub(super) fn of(&mut self, term: Term) -> Val {
         if let Some(known) = self.numbers.get(&term) {
             return *known;
         }
@@ -76,20 +76,20 @@ impl Values {
         new
     }
 
-    pub fn zero(&mut self) -> Val {
+    pub(super) fn zero(&mut self) -> Val {
         self.of(Term::Zero)
     }
 
-    pub fn register(&mut self, register: Register) -> Val {
+    pub(super) fn register(&mut self, register: Register) -> Val {
         self.of(Term::Register(register))
     }
 
-    pub fn lost(&mut self, var: usize) -> Val {
+    pub(super) fn lost(&mut self, var: usize) -> Val {
         self.of(Term::Lost(var))
     }
 
     /// A value where the result of that comparison is known.
-    pub fn under(&self, when: Option<When>, value: Val) -> Val {
+    pub(super) fn under(&self, when: Option<When>, value: Val) -> Val {
         let (Some(when), Term::Either(asked, yes, no)) = (when, &self.terms[value.0 as usize]) else { return value };
         match (asked.test == when.test, asked.holds == when.holds) {
             (false, _) => value,
@@ -99,7 +99,7 @@ impl Values {
     }
 
     /// A result that is kept only if a comparison has the result.
-    pub fn either(&mut self, when: Option<When>, yes: Val, no: Val) -> Val {
+    pub(super) fn either(&mut self, when: Option<When>, yes: Val, no: Val) -> Val {
         match when {
             None => yes,
             Some(when) if when.holds => self.of(Term::Either(when, yes, no)),
@@ -109,7 +109,7 @@ impl Values {
 }
 
 /// A comparison in the form that it has here.
-pub fn when(test: Test<Val>, holds: bool) -> When {
+pub(super) fn when(test: Test<Val>, holds: bool) -> When {
     let (cond, turned) = match test.cond {
         Cond::Ne => (Cond::Eq, true),
         Cond::Le => (Cond::Gt, true),
@@ -122,7 +122,7 @@ pub fn when(test: Test<Val>, holds: bool) -> When {
 }
 
 /// A comparison with its operands as values.
-pub fn test_of<S: Copy>(test: &Test<S>, mut value: impl FnMut(S) -> Val) -> Test<Val> {
+pub(super) fn test_of<S: Copy>(test: &Test<S>, mut value: impl FnMut(S) -> Val) -> Test<Val> {
     let a = value(test.a);
     let b = match test.b {
         Second::Source(b) => Second::Source(value(b)),
@@ -133,18 +133,18 @@ pub fn test_of<S: Copy>(test: &Test<S>, mut value: impl FnMut(S) -> Val) -> Test
 
 /// The results of comparisons on a way.
 #[derive(Debug, Clone, Default)]
-pub struct Assumed(HashMap<Test<Val>, bool>);
+pub(super) struct Assumed(HashMap<Test<Val>, bool>);
 
 impl Assumed {
     /// The same, with one more.
-    pub fn with(&self, test: Test<Val>, holds: bool) -> Assumed {
+    pub(super) fn with(&self, test: Test<Val>, holds: bool) -> Assumed {
         let mut more = self.clone();
         more.0.insert(test, holds);
         more
     }
 
     /// The result of a comparison, if it is known.
-    pub fn decides(&self, when: When) -> Option<bool> {
+    pub(super) fn decides(&self, when: When) -> Option<bool> {
         self.0.get(&when.test).map(|holds| *holds == when.holds)
     }
 }

@@ -10,6 +10,7 @@ use crate::object::{Object, Program};
 
 /// First byte of a packet with which a program shows its maps, and how long it has to be.
 pub const LOOK: u8 = 0xD5;
+/// Least number of bytes of a packet with which a program shows its maps.
 pub const LOOK_BYTES: usize = 62;
 
 /// A random program for cards in RTL. Its numbers stand in bytes 6 to 46 of a packet that is long enough; a packet that

@@ -8,6 +8,7 @@ use crate::insn::Width;
 
 /// Bits that are no row.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum DecodeError {
     #[error("a row of {lanes} lanes has {wanted} words, not {words}")]
     Words { lanes: usize, wanted: usize, words: usize },

@@ -13,6 +13,7 @@ pub fn words_of_row(lanes: Lanes) -> usize {
 
 /// A row that has no encoding.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum EncodeError {
     #[error("{what} is {value}; the row has room for {least} to {most}")]
     Range { what: &'static str, value: i64, least: i64, most: i64 },

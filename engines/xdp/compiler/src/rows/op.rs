@@ -8,162 +8,129 @@ use crate::ir::Adjust;
 /// Arithmetic of two operands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Alu {
+    /// Sum, modulo the width.
     Add,
+    /// Difference, modulo the width.
     Sub,
+    /// Bitwise and.
     And,
+    /// Bitwise or.
     Or,
+    /// Bitwise exclusive or.
     Xor,
+    /// Shift left, by the second operand modulo the width.
     Lsh,
+    /// Shift right with zeros, by the second operand modulo the width.
     Rsh,
+    /// Shift right with copies of the sign, by the second operand modulo the width.
     Arsh,
+    /// Product, modulo the width.
     Mul,
 }
 
 /// A memory with windows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Window {
+    /// The packet and its metadata.
     Packet,
+    /// The stack.
     Stack,
 }
 
 /// How many bytes, 1 to 8, and whether their order is turned round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Bytes {
+    /// The number of bytes.
     pub count: u8,
+    /// Whether their order is turned round.
     pub swap: bool,
 }
 
 /// A comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Test<S> {
+    /// The relation that is tested.
     pub cond: Cond,
+    /// The bits that are compared.
     pub width: Width,
+    /// The left operand.
     pub a: S,
+    /// The right operand.
     pub b: Second<S>,
 }
 
 /// The place of a key's first bytes, so that the map need not wait for them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Key<P> {
+    /// The memory that has the key.
     pub window: Window,
+    /// The key's first byte.
     pub place: P,
 }
 
 /// The kind of a request. The numbers are of helpers and maps; no number: argument 3 is the map's pointer
 /// ([`crate::ir::map_pointer`]).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the variants' comments speak of their fields")]
 pub enum Asks<P> {
-    Load {
-        bytes: Bytes,
-        signed: bool,
-    },
-    Store {
-        bytes: Bytes,
-    },
-    Atomic {
-        op: AtomicOp,
-        count: u8,
-    },
-    Divide {
-        signed: bool,
-        remainder: bool,
-        width: Width,
-    },
-    Helper {
-        number: u16,
-    },
-    Lookup {
-        map: Option<u16>,
-        key: Option<Key<P>>,
-    },
-    Update {
-        map: Option<u16>,
-        key: Option<Key<P>>,
-    },
-    Delete {
-        map: Option<u16>,
-        key: Option<Key<P>>,
-    },
+    /// Reads `bytes` outside of the core, with their sign if `signed`.
+    Load { bytes: Bytes, signed: bool },
+    /// Writes `bytes` outside of the core.
+    Store { bytes: Bytes },
+    /// An atomic operation on `count` bytes, 4 or 8.
+    Atomic { op: AtomicOp, count: u8 },
+    /// Divides; `remainder` asks for the remainder.
+    Divide { signed: bool, remainder: bool, width: Width },
+    /// Calls the helper `number`.
+    Helper { number: u16 },
+    /// Looks the key up.
+    Lookup { map: Option<u16>, key: Option<Key<P>> },
+    /// Writes the entry of the key.
+    Update { map: Option<u16>, key: Option<Key<P>> },
+    /// Deletes the entry of the key.
+    Delete { map: Option<u16>, key: Option<Key<P>> },
     /// The program that begins with the row in `a` takes over.
     TailCall,
 }
 
 /// The operation of a lane. `S` is an input, `P` a place in memory, `T` the target of a branch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[expect(missing_docs, reason = "the variants' comments speak of their fields")]
 pub enum Do<S, P, T> {
-    Alu {
-        op: Alu,
-        width: Width,
-        a: S,
-        b: Second<S>,
-    },
-    Move {
-        width: Width,
-        from: Second<S>,
-    },
+    /// `a op b`.
+    Alu { op: Alu, width: Width, a: S, b: Second<S> },
+    /// `from`, to `width`.
+    Move { width: Width, from: Second<S> },
     /// `imm` in the upper half, the lower half of `a`.
-    MoveHigh {
-        a: S,
-        imm: u32,
-    },
+    MoveHigh { a: S, imm: u32 },
     /// The lower `bits` with their sign, to `width`.
-    Extend {
-        bits: u8,
-        width: Width,
-        a: S,
-    },
+    Extend { bits: u8, width: Width, a: S },
     /// Order of the lower `bytes` turned round, the others 0.
-    Swap {
-        bytes: u8,
-        a: S,
-    },
+    Swap { bytes: u8, a: S },
     /// `bits` (1 to 32) bits of `a` from `shift` (0 to 63) on, moved left by `left` (0 to 7).
-    Field {
-        shift: u8,
-        bits: u8,
-        left: u8,
-        a: S,
-    },
+    Field { shift: u8, bits: u8, left: u8, a: S },
     /// 1 or 0.
     Set(Test<S>),
     /// An outcome for guards.
     Compare(Test<S>),
+    /// Continues at the target if the test is true.
     Branch(Test<S>, T),
+    /// Continues at the target.
     Jump(T),
+    /// The program ends with this verdict.
     Exit(S),
-    Load {
-        window: Window,
-        place: P,
-        bytes: Bytes,
-        signed: bool,
-    },
-    Store {
-        window: Window,
-        place: P,
-        bytes: Bytes,
-        value: Second<S>,
-    },
-    Adjust {
-        what: Adjust,
-        by: S,
-    },
+    /// Reads `bytes` at `place`, with their sign if `signed`, else with zeros.
+    Load { window: Window, place: P, bytes: Bytes, signed: bool },
+    /// Writes `bytes` of `value` at `place`.
+    Store { window: Window, place: P, bytes: Bytes, value: Second<S> },
+    /// Moves an end of the packet by `by`; the result is 0, or −22 if it cannot move.
+    Adjust { what: Adjust, by: S },
     /// The interface that the verdict XDP_REDIRECT means; the result is that verdict.
-    Redirect {
-        to: S,
-    },
+    Redirect { to: S },
     /// `answer`: the context waits for it.
-    Request {
-        asks: Asks<P>,
-        answer: bool,
-        a: S,
-        b: S,
-    },
+    Request { asks: Asks<P>, answer: bool, a: S, b: S },
     /// Arguments 2·k and 2·k + 1 of the next request; k is 1 or 2.
-    Args {
-        k: u8,
-        a: S,
-        b: Second<S>,
-    },
+    Args { k: u8, a: S, b: Second<S> },
 }
 
 impl<S: Copy, P, T> Do<S, P, T> {

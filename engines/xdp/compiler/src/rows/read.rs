@@ -11,8 +11,11 @@ use crate::insn::Width;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("line {line}: `{word}` where {expected} was expected")]
 pub struct ReadError {
+    /// The line, counted from 1.
     pub line: usize,
+    /// The word that does not fit.
     pub word: String,
+    /// What can stand there.
     pub expected: &'static str,
 }
 

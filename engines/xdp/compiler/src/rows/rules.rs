@@ -6,6 +6,7 @@ use super::{Lanes, Row};
 
 /// A rule that a row breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum RowRule {
     #[error("it has not as many lanes as the core")]
     Lanes,

@@ -11,14 +11,14 @@ use penstock_xdp_compiler::rows::run::{Asked, Outside};
 use super::world::{Plain, map_of};
 
 /// The maps of the form's interpreter, for the requests of rows.
-pub struct Around {
+pub(crate) struct Around {
     pub world: Plain,
     key_bytes: Vec<u32>,
     value_bytes: Vec<u32>,
 }
 
 impl Around {
-    pub fn new(object: &Object) -> Around {
+    pub(crate) fn new(object: &Object) -> Around {
         let sizes = |of: fn(&MapShape) -> u32| object.maps.iter().map(|map| of(&map.shape)).collect();
         Around {
             world: Plain::new(object),

@@ -6,7 +6,7 @@ use penstock_xdp_compiler::check::find_helper;
 
 /// The extent to which a helper is tested, lowest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Reach {
+pub(crate) enum Reach {
     /// Not covered: its result differs at each call, or it needs features that [`super::world::Plain`] lacks.
     Nowhere,
     /// That the form and rows get the same from [`super::world::Plain`].
@@ -16,7 +16,7 @@ pub enum Reach {
 }
 
 /// How far the tests go with the helper of that number.
-pub fn reach(number: u32) -> Reach {
+pub(crate) fn reach(number: u32) -> Reach {
     match find_helper(number).unwrap().name {
         "ktime_get_ns" | "ktime_get_boot_ns" | "ktime_get_coarse_ns" | "get_prandom_u32" => Reach::Nowhere,
         "fib_lookup" | "trace_vprintk" => Reach::Nowhere,
@@ -30,6 +30,6 @@ pub fn reach(number: u32) -> Reach {
 }
 
 /// How far they go with a program that calls these.
-pub fn reach_of<'a>(helpers: impl IntoIterator<Item = &'a u32>) -> Reach {
+pub(crate) fn reach_of<'a>(helpers: impl IntoIterator<Item = &'a u32>) -> Reach {
     helpers.into_iter().map(|helper| reach(*helper)).min().unwrap_or(Reach::Linux)
 }

@@ -84,12 +84,12 @@ fn stay() -> Result<(), Error> {
 }
 
 /// The maps of an object, in the kernel.
-pub struct Maps(Vec<OwnedFd>);
+pub(crate) struct Maps(Vec<OwnedFd>);
 
 impl Maps {
     /// Makes them, with their contents. This thread stays on its processor from here on: a program that finds other
     /// values of per-CPU maps from one run to the next does something else.
-    pub fn new(object: &Object) -> Result<Maps, Error> {
+    pub(crate) fn new(object: &Object) -> Result<Maps, Error> {
         stay()?;
         object.maps.iter().map(Maps::one).collect::<Result<_, _>>().map(Maps)
     }
@@ -100,14 +100,14 @@ impl Maps {
     }
 
     /// Puts an entry into a map that is not per CPU.
-    pub fn set(&self, map: u32, key: &[u8], value: &[u8]) -> Result<(), Error> {
+    pub(crate) fn set(&self, map: u32, key: &[u8], value: &[u8]) -> Result<(), Error> {
         let attr =
             Attr::new().word(0, self.fd(map).cast_unsigned()).pointer(8, key.as_ptr()).pointer(16, value.as_ptr());
         attr.call(MAP_UPDATE).map(drop)
     }
 
     /// The value of a key in a map; for a per-CPU map, the sum of the values' 64-bit words over all processors.
-    pub fn get(&self, map: u32, shape: &MapShape, key: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn get(&self, map: u32, shape: &MapShape, key: &[u8]) -> Option<Vec<u8>> {
         let per_cpu = shape.kind().is_ok_and(|kind| kind.per_cpu());
         let stride = shape.value_bytes.next_multiple_of(8) as usize;
         let mut values = vec![0u8; stride * if per_cpu { 4096 } else { 1 }];
@@ -125,7 +125,7 @@ impl Maps {
     }
 
     /// The keys of a map.
-    pub fn keys(&self, map: u32, shape: &MapShape) -> Vec<Vec<u8>> {
+    pub(crate) fn keys(&self, map: u32, shape: &MapShape) -> Vec<Vec<u8>> {
         let mut keys: Vec<Vec<u8>> = Vec::new();
         loop {
             let mut next = vec![0u8; shape.key_bytes as usize];
@@ -155,7 +155,7 @@ impl Maps {
 static ZERO: u32 = 0;
 
 /// Whether programs can be loaded here; else the test, which has nothing to compare with, is reported as skipped.
-pub fn allowed() -> bool {
+pub(crate) fn allowed() -> bool {
     let shape = MapShape { number: 2, key_bytes: 4, value_bytes: 4, max_entries: 1, flags: 0 };
     create(&shape, None)
         .inspect_err(|error| penstock_testing::skipped(format!("bpf() is not allowed here: {error}")))
@@ -163,18 +163,18 @@ pub fn allowed() -> bool {
 }
 
 /// Loads a program.
-pub fn load(object: &Object, maps: &Maps, program: &Program) -> Result<(), Error> {
+pub(crate) fn load(object: &Object, maps: &Maps, program: &Program) -> Result<(), Error> {
     loaded(object, maps, program).map(drop)
 }
 
 /// Loads a program that will run.
-pub fn loaded(object: &Object, maps: &Maps, program: &Program) -> Result<OwnedFd, Error> {
+pub(crate) fn loaded(object: &Object, maps: &Maps, program: &Program) -> Result<OwnedFd, Error> {
     let code = encoded(maps, program);
     Load { code: &code, license: object.license.as_deref().unwrap_or(""), attach: program.attach }.load(None)
 }
 
 /// Runs a program on a packet, of at least 14 bytes, from the interface 1: its verdict, and the packet afterwards.
-pub fn run(program: &OwnedFd, packet: &[u8]) -> Result<(u32, Vec<u8>), Error> {
+pub(crate) fn run(program: &OwnedFd, packet: &[u8]) -> Result<(u32, Vec<u8>), Error> {
     let mut out = vec![0u8; 8192];
     let mut attr = Attr::new()
         .word(0, program.as_raw_fd().cast_unsigned())
@@ -189,7 +189,7 @@ pub fn run(program: &OwnedFd, packet: &[u8]) -> Result<(u32, Vec<u8>), Error> {
 }
 
 /// The verifier's last words on a program that does not load.
-pub fn reason(object: &Object, maps: &Maps, program: &Program) -> String {
+pub(crate) fn reason(object: &Object, maps: &Maps, program: &Program) -> String {
     let code = encoded(maps, program);
     let load = Load { code: &code, license: object.license.as_deref().unwrap_or(""), attach: program.attach };
     let mut log = vec![0u8; 1 << 22];

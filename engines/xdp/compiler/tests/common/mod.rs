@@ -1,24 +1,24 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Shared by the tests: programs compiled by the toolchain's clang.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(dead_code, clippy::panic, clippy::unwrap_used)]
 
-pub mod around;
-pub mod helpers;
-pub mod kernel;
-pub mod packets;
-pub mod world;
+pub(crate) mod around;
+pub(crate) mod helpers;
+pub(crate) mod kernel;
+pub(crate) mod packets;
+pub(crate) mod world;
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The checkout.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(3).unwrap().to_owned()
 }
 
 /// Compiles a C file to an object.
-pub fn compile(source: &Path, flags: &[&str]) -> Vec<u8> {
+pub(crate) fn compile(source: &Path, flags: &[&str]) -> Vec<u8> {
     static COUNT: AtomicUsize = AtomicUsize::new(0);
     let cache = root().join("build/zig");
     let number = COUNT.fetch_add(1, Ordering::Relaxed);
@@ -55,7 +55,7 @@ pub fn compile(source: &Path, flags: &[&str]) -> Vec<u8> {
 }
 
 /// Compiles C text.
-pub fn compile_text(name: &str, text: &str, flags: &[&str]) -> Vec<u8> {
+pub(crate) fn compile_text(name: &str, text: &str, flags: &[&str]) -> Vec<u8> {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{}-{name}.c", std::process::id()));
     std::fs::write(&path, text).unwrap();
     let object = compile(&path, flags);
@@ -64,7 +64,7 @@ pub fn compile_text(name: &str, text: &str, flags: &[&str]) -> Vec<u8> {
 }
 
 /// The shipped programs, by path.
-pub fn programs() -> Vec<PathBuf> {
+pub(crate) fn programs() -> Vec<PathBuf> {
     sources("engines/xdp/programs")
 }
 
@@ -77,6 +77,6 @@ fn sources(folder: &str) -> Vec<PathBuf> {
 }
 
 /// Small programs as users write them, one idea each, by path.
-pub fn corpus() -> Vec<PathBuf> {
+pub(crate) fn corpus() -> Vec<PathBuf> {
     sources("engines/xdp/tests/corpus")
 }

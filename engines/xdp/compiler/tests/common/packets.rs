@@ -5,7 +5,7 @@ use penstock_testing::Numbers;
 
 /// A packet: tags, IPv4 or IPv6 or something else, TCP or UDP or something else; some are cut off. Addresses and ports
 /// are few, so that flows come back.
-pub fn packet(numbers: &mut Numbers) -> Vec<u8> {
+pub(crate) fn packet(numbers: &mut Numbers) -> Vec<u8> {
     let mut bytes: Vec<u8> = (0..12).map(|_| numbers.next() as u8).collect();
     for _ in 0..[0, 0, 0, 1, 2, 3][numbers.below(6)] {
         bytes.extend([[0x81, 0x00], [0x88, 0xa8]][numbers.below(2)]);

@@ -14,7 +14,7 @@ const VALUES: u64 = 0xC000_0000;
 
 /// Maps with their contents.
 #[derive(Clone)]
-pub struct Plain {
+pub(crate) struct Plain {
     maps: Vec<Map>,
     layout: Layout,
     memory: BTreeMap<u64, u8>,
@@ -30,7 +30,7 @@ pub struct Plain {
 
 /// The effects of programs.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Left {
+pub(crate) struct Left {
     /// By map.
     keys: Vec<Vec<Vec<u8>>>,
     /// Those of values that are not 0, by address.
@@ -39,12 +39,12 @@ pub struct Left {
 }
 
 /// The row with which the program of an entry begins.
-pub fn row_of(map: u32, index: u32) -> u32 {
+pub(crate) fn row_of(map: u32, index: u32) -> u32 {
     map << 6 | index
 }
 
 /// The map that a pointer names.
-pub fn map_of(pointer: u64) -> Option<u32> {
+pub(crate) fn map_of(pointer: u64) -> Option<u32> {
     (pointer >> 16 == 1).then_some(pointer as u32 & 0xffff)
 }
 
@@ -53,7 +53,7 @@ fn not(number: i64) -> u64 {
 }
 
 impl Plain {
-    pub fn new(object: &Object) -> Plain {
+    pub(crate) fn new(object: &Object) -> Plain {
         let layout = Layout::plain(object);
         let entries = vec![vec![]; object.maps.len()];
         let mut plain = Plain {
@@ -129,7 +129,7 @@ impl Plain {
     }
 
     /// Puts an entry into a map, as bpf_map_update_elem() does.
-    pub fn set(&mut self, map: u32, key: &[u8], value: &[u8], flags: u64) -> u64 {
+    pub(crate) fn set(&mut self, map: u32, key: &[u8], value: &[u8], flags: u64) -> u64 {
         let kind = self.maps[map as usize].shape.kind().unwrap();
         let array = matches!(kind, MapKind::Array | MapKind::PercpuArray);
         let known = match kind {
@@ -157,18 +157,18 @@ impl Plain {
     }
 
     /// The value of a key in a map.
-    pub fn get(&self, map: u32, key: &[u8]) -> Option<Vec<u8>> {
+    pub(crate) fn get(&self, map: u32, key: &[u8]) -> Option<Vec<u8>> {
         let address = self.lookup(map, key)?;
         Some(self.bytes(address, self.maps[map as usize].shape.value_bytes))
     }
 
     /// The keys of a map that is searched.
-    pub fn keys(&self, map: u32) -> Vec<Vec<u8>> {
+    pub(crate) fn keys(&self, map: u32) -> Vec<Vec<u8>> {
         self.entries[map as usize].iter().map(|(key, _)| key.clone()).collect()
     }
 
     /// The contents of all maps, and the external effects.
-    pub fn contents(&self) -> Left {
+    pub(crate) fn contents(&self) -> Left {
         Left {
             keys: (0..self.maps.len() as u32).map(|map| self.keys(map)).collect(),
             bytes: self.memory.iter().filter(|(_, byte)| **byte != 0).map(|(at, byte)| (*at, *byte)).collect(),

@@ -9,7 +9,7 @@ use crate::native::NativeAccess;
 use crate::rows::CardAccess;
 
 /// The operations of a target on a map. Keys and values have the right sizes.
-pub trait MapAccess {
+pub(crate) trait MapAccess {
     /// See [`Maps::get`].
     fn get(&mut self, key: &[u8]) -> Result<Option<Vec<u8>>, MapError>;
 

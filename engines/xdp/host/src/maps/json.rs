@@ -218,7 +218,6 @@ fn pairs(json: &Json) -> Result<Vec<(Value, Value)>, JsonError> {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

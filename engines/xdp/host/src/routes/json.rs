@@ -231,7 +231,6 @@ impl TryFrom<String> for Mac {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use super::*;
 

@@ -14,14 +14,14 @@ use crate::maps::Slice;
 use crate::window::MAPS_WINDOW;
 
 /// Operations of a request on a map.
-pub const LOOKUP: u32 = 3;
-pub const UPDATE: u32 = 4;
-pub const DELETE: u32 = 5;
+pub(super) const LOOKUP: u32 = 3;
+pub(super) const UPDATE: u32 = 4;
+pub(super) const DELETE: u32 = 5;
 const ROWS: u32 = 6;
 /// COMMAND of an atomic operation; its number in INFO is 0, which adds.
 const ADD: u32 = 2 | 1 << 4 | 1 << 8;
 /// Bytes of a row, and of a part of a request.
-pub const ROW: usize = 16;
+pub(super) const ROW: usize = 16;
 /// Rows that one request reads at most.
 const MOST_ROWS: u32 = 32;
 /// Requests for a slice of a map at most.
@@ -33,12 +33,12 @@ const CONTEXT_AT: u32 = 16;
 const UNIT_AT: u32 = 25;
 
 /// A card's banks.
-pub struct CardBanks<'a> {
+pub(super) struct CardBanks<'a> {
     pub bus: &'a mut dyn Bus,
 }
 
 /// The place of the entries of a map of keys.
-pub struct Slots {
+pub(super) struct Slots {
     /// Row of the first entry.
     first: u32,
     /// Row after the last entry.
@@ -53,7 +53,7 @@ pub struct Slots {
 
 impl Slots {
     /// Reads the descriptor of a map.
-    pub fn of(descriptor: &[u32; 5]) -> Self {
+    pub(super) fn of(descriptor: &[u32; 5]) -> Self {
         let (first, end) = (descriptor[3] & 0xFFFF, descriptor[3] >> 16);
         let key_bytes = descriptor[0] >> 8 & 0x7F;
         let (stride, step) = ((descriptor[4] >> 16).max(1), 8 * (descriptor[4] & 0x3F) as usize);
@@ -61,14 +61,14 @@ impl Slots {
     }
 
     /// Offsets of the values of processors, in bytes after the value of processor 0.
-    pub fn values_at(&self, processors: Option<&Range<u32>>) -> Vec<usize> {
+    pub(super) fn values_at(&self, processors: Option<&Range<u32>>) -> Vec<usize> {
         processors.map_or(vec![0], |all| all.clone().map(|processor| processor as usize * self.step).collect())
     }
 }
 
 impl CardBanks<'_> {
     /// Carries out an operation on a key, for one processor of a map with a value for each, and gives the answer.
-    pub fn ask_as(
+    pub(super) fn ask_as(
         &mut self,
         processor: u32,
         operation: u32,
@@ -82,7 +82,7 @@ impl CardBanks<'_> {
 
     /// Carries out an operation on a key and gives the answer. In a map with a value for each processor it is for
     /// processor 0.
-    pub fn ask(&mut self, operation: u32, info: u32, key: &[u8], value: &[u8]) -> Result<i64, RowsError> {
+    pub(super) fn ask(&mut self, operation: u32, info: u32, key: &[u8], value: &[u8]) -> Result<i64, RowsError> {
         let parts = |bytes: &[u8]| bytes.len().div_ceil(ROW);
         let mut data = key.to_vec();
         data.resize(parts(key) * ROW, 0);
@@ -94,7 +94,7 @@ impl CardBanks<'_> {
     }
 
     /// Reads bytes; the address must be that of a row.
-    pub fn read(&mut self, address: u32, count: usize) -> Result<Vec<u8>, RowsError> {
+    pub(super) fn read(&mut self, address: u32, count: usize) -> Result<Vec<u8>, RowsError> {
         let mut bytes = Vec::with_capacity(count);
         while bytes.len() < count {
             let left = count - bytes.len();
@@ -106,18 +106,18 @@ impl CardBanks<'_> {
     }
 
     /// Writes bytes, eight at a time.
-    pub fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), RowsError> {
+    pub(super) fn write(&mut self, address: u32, bytes: &[u8]) -> Result<(), RowsError> {
         (0..).step_by(8).zip(bytes.chunks(8)).try_for_each(|(offset, chunk)| store(self.bus, address + offset, chunk))
     }
 
     /// Adds to the number of 8 bytes at an address, atomically.
-    pub fn add(&mut self, address: u32, number: u64) -> Result<(), RowsError> {
+    pub(super) fn add(&mut self, address: u32, number: u64) -> Result<(), RowsError> {
         request(self.bus, ADD, (address - CARD) | 8 << BYTES_AT, &number.to_le_bytes())
     }
 
     /// Reads a slice of the entries of a map of keys, each with its values at the offsets `places`. It begins at 0 or at
     /// the [`Slice::next`] of the slice before, a number of requests.
-    pub fn scan(
+    pub(super) fn scan(
         &mut self,
         slots: &Slots,
         key_bytes: usize,

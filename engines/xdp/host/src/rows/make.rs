@@ -17,9 +17,9 @@ const LOST: u32 = 4;
 /// COMMAND of a store: its operation, with one part for the key and one part in all.
 const STORE: u32 = 1 | 1 << 4 | 1 << 8;
 /// Host address of the parts of a request, and of its answer.
-pub const ANSWERS: u32 = MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_DATA;
+pub(super) const ANSWERS: u32 = MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_DATA;
 /// Lowest bit of an access's number of bytes in INFO.
-pub const BYTES_AT: u32 = 25;
+pub(super) const BYTES_AT: u32 = 25;
 /// Reads of COMMAND until a map must be made. Making one takes a cycle for each row of a bank, a read takes some
 /// cycles.
 const LOOKS: u32 = 1 << 16;
@@ -27,7 +27,7 @@ const LOOKS: u32 = 1 << 16;
 const LOOK: u64 = 32;
 
 /// Gives a card the seed of its hash, before any map of keys is made.
-pub fn seed(bus: &mut dyn Bus) -> Result<(), RowsError> {
+pub(crate) fn seed(bus: &mut dyn Bus) -> Result<(), RowsError> {
     for (at, word) in (0..).zip(repeatable_seed()) {
         bus.write(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_SEED_LOW, word as u32)?;
         bus.write(MAPS_WINDOW + penstock_xdp_soft::regs::MAPS_HOST_SEED_HIGH, (word >> 32) as u32)?;
@@ -37,7 +37,7 @@ pub fn seed(bus: &mut dyn Bus) -> Result<(), RowsError> {
 }
 
 /// Makes the maps of a program that the card does not have yet, with the entries that the object declares.
-pub fn make(bus: &mut dyn Bus, image: &RowImage) -> Result<(), RowsError> {
+pub(super) fn make(bus: &mut dyn Bus, image: &RowImage) -> Result<(), RowsError> {
     let maps: Vec<&CardMap> = image.maps.iter().filter(|map| !image.kept.contains(&map.number)).collect();
     for map in &maps {
         for (offset, word) in (0..).step_by(4).zip(map.descriptor) {
@@ -63,13 +63,13 @@ pub fn make(bus: &mut dyn Bus, image: &RowImage) -> Result<(), RowsError> {
 }
 
 /// Stores up to 8 bytes at an address.
-pub fn store(bus: &mut dyn Bus, address: u32, bytes: &[u8]) -> Result<(), RowsError> {
+pub(super) fn store(bus: &mut dyn Bus, address: u32, bytes: &[u8]) -> Result<(), RowsError> {
     request(bus, STORE, (address - CARD) | (bytes.len() as u32) << BYTES_AT, bytes)
 }
 
 /// Sends a request and waits for its answer, which is at [`ANSWERS`] then. The parts of the request begin with `data`;
 /// the bytes after that keep their values.
-pub fn request(bus: &mut dyn Bus, command: u32, info: u32, data: &[u8]) -> Result<(), RowsError> {
+pub(super) fn request(bus: &mut dyn Bus, command: u32, info: u32, data: &[u8]) -> Result<(), RowsError> {
     for (word, offset) in data.chunks(4).map(word_of).zip((0..).step_by(4)) {
         bus.write(ANSWERS + offset, word)?;
     }

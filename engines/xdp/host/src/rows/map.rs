@@ -28,7 +28,7 @@ const ARRAY: u32 = 1;
 const LPM: u32 = 4;
 
 /// A map of a card, and the bus to it.
-pub struct CardAccess<'a> {
+pub(crate) struct CardAccess<'a> {
     pub bus: &'a mut dyn Bus,
     pub map: &'a Map,
     pub image: &'a RowImage,

@@ -9,7 +9,7 @@ use super::banks::{CardBanks, ROW};
 use super::error::RowsError;
 
 /// A ring, and the units that write to it.
-pub struct CardRing<'a> {
+pub(super) struct CardRing<'a> {
     pub banks: CardBanks<'a>,
     pub ring: Ring,
     /// The units, a bit each.
@@ -28,7 +28,7 @@ enum Head {
 
 impl CardRing<'_> {
     /// Takes all records up to the first that a program works on. Gives them, and how many were lost since the load.
-    pub fn take(&mut self) -> Result<(Vec<Vec<u8>>, u64), RowsError> {
+    pub(super) fn take(&mut self) -> Result<(Vec<Vec<u8>>, u64), RowsError> {
         let counters = self.banks.read(self.ring.address, DATA as usize)?;
         let counter = |at: u32| counters[at as usize..].first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
         let (written, mut taken) = (counter(WRITTEN), counter(TAKEN));
@@ -105,7 +105,6 @@ fn whole(bytes: u32) -> u64 {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use penstock_engine::{Bus, CardError, Native};
     use penstock_xdp_compiler::card::CARD;

@@ -21,19 +21,19 @@ type Entries = BTreeMap<(u32, Vec<u8>), Vec<u8>>;
 
 /// The tables of routes of a card, as the host has filled them.
 #[derive(Debug, Default)]
-pub struct CardRoutes {
+pub(crate) struct CardRoutes {
     entries: Entries,
 }
 
 impl CardRoutes {
     /// Records that the tables were made again and are empty.
-    pub fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.entries.clear();
     }
 
     /// Changes the tables to other routes. Entries that stay are not written again. A lookup meanwhile finds an old or
     /// a new entry, never a mix.
-    pub fn put(&mut self, bus: &mut dyn Bus, tables: &ir::Routes, routes: &Routes) -> Result<(), RowsError> {
+    pub(crate) fn put(&mut self, bus: &mut dyn Bus, tables: &ir::Routes, routes: &Routes) -> Result<(), RowsError> {
         let mut banks = CardBanks { bus };
         let wanted = entries(tables, routes);
         let mut ask =
@@ -54,7 +54,7 @@ impl CardRoutes {
 }
 
 /// Numbers of prefixes that the tables need for routes, by family.
-pub fn counts(routes: &Routes) -> [(usize, &'static str); 2] {
+pub(crate) fn counts(routes: &Routes) -> [(usize, &'static str); 2] {
     let hops = hops(routes);
     let of_v4 = hops.keys().filter(|(prefix, _)| prefix.is_ipv4()).count();
     [(of_v4, "IPv4"), (hops.len() - of_v4, "IPv6")]

@@ -18,7 +18,7 @@ const END_LIMIT: u64 = 1 << 23;
 const LOOK: u64 = 100;
 
 /// Writes rows into the bank that units of the mask do not run, and makes the maps that are new.
-pub fn bring(bus: &mut dyn Bus, units: u32, image: &RowImage) -> Result<(), RowsError> {
+pub(crate) fn bring(bus: &mut dyn Bus, units: u32, image: &RowImage) -> Result<(), RowsError> {
     for (other, units) in by_bank(bus, units)? {
         bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
         write_rows(bus, image, 1 - other)?;
@@ -29,7 +29,7 @@ pub fn bring(bus: &mut dyn Bus, units: u32, image: &RowImage) -> Result<(), Rows
 }
 
 /// Lets frames that begin from now on run the program in the other bank.
-pub fn change(bus: &mut dyn Bus, units: u32) -> Result<(), RowsError> {
+pub(crate) fn change(bus: &mut dyn Bus, units: u32) -> Result<(), RowsError> {
     for (bank, units) in by_bank(bus, units)? {
         bus.write(regs::CARD_UNIT_WRITE_MASK, units)?;
         bus.write(UNIT_WINDOW + penstock_xdp_soft::regs::XDP_HOST_BANK, 1 - bank)?;
@@ -38,7 +38,7 @@ pub fn change(bus: &mut dyn Bus, units: u32) -> Result<(), RowsError> {
 }
 
 /// Waits until no context of these units runs rows of the bank in which no frame begins any more.
-pub fn await_end(bus: &mut dyn Bus, units: u32) -> Result<(), RowsError> {
+pub(crate) fn await_end(bus: &mut dyn Bus, units: u32) -> Result<(), RowsError> {
     let mut waited = 0;
     for (bank, units) in by_bank(bus, units)? {
         for unit in units_of(units) {

@@ -141,7 +141,6 @@ fn mac(mac: [u8; 6]) -> String {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)]
 mod tests {
     use serde_json::json;
 

@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Units in native code with their driver, for tests through the engines' contract.
-#![allow(dead_code)]
+#![allow(dead_code, clippy::panic)]
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,10 +17,10 @@ use penstock_xdp_soft::Unit;
 use serde_json::Value as Json;
 
 /// A folder for programs and entries that goes with it.
-pub struct Folder(pub PathBuf);
+pub(crate) struct Folder(pub PathBuf);
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let number = COUNT.fetch_add(1, Ordering::Relaxed);
         let folder = std::env::temp_dir().join(format!("penstock-xdp-host-{}-{number}", std::process::id()));
@@ -28,7 +28,7 @@ impl Folder {
         Self(folder)
     }
 
-    pub fn write(&self, name: &str, text: &str) -> PathBuf {
+    pub(crate) fn write(&self, name: &str, text: &str) -> PathBuf {
         let file = self.0.join(name);
         std::fs::write(&file, text).unwrap();
         file
@@ -42,7 +42,7 @@ impl Drop for Folder {
 }
 
 /// Compiles a program for groups of this many units each; `given` as in [`PartJob`].
-pub fn compile(
+pub(crate) fn compile(
     program: &Path,
     part: &GroupSettings,
     sizes: &[u32],
@@ -59,24 +59,24 @@ pub fn compile(
     XDP.compile(&Job { root: &root, design, ports: 2, groups: &[], tenants: &[], card: &card, parts })
 }
 
-pub fn compile_one(program: &Path, part: &GroupSettings) -> Arc<dyn Image> {
+pub(crate) fn compile_one(program: &Path, part: &GroupSettings) -> Arc<dyn Image> {
     compile(program, part, &[2], false).unwrap().remove(0)
 }
 
 /// Settings with a file of entries for a map.
-pub fn begins(map: &str, file: PathBuf) -> GroupSettings {
+pub(crate) fn begins(map: &str, file: PathBuf) -> GroupSettings {
     GroupSettings { maps: [(map.to_owned(), file)].into(), ..GroupSettings::default() }
 }
 
 /// Two units and a bus to them.
-pub struct Card {
+pub(crate) struct Card {
     pub units: Vec<Unit>,
     pub write_mask: u32,
     read: usize,
 }
 
 impl Card {
-    pub fn new() -> (Self, Box<dyn Driver>) {
+    pub(crate) fn new() -> (Self, Box<dyn Driver>) {
         let identity = |unit| Identity { unit, units: 2, ports: 2 };
         let part = GroupSettings::default();
         assert!(part.unit(identity(0)).is_some());
@@ -89,7 +89,7 @@ impl Card {
     }
 
     /// Gives a unit frames.
-    pub fn push(&mut self, unit: usize, frames: u8) {
+    pub(crate) fn push(&mut self, unit: usize, frames: u8) {
         for slot in 1..=frames {
             self.units[unit].receive(slot, Arrival::default(), &[0; 60]);
         }
@@ -141,7 +141,7 @@ impl Native for Card {
 }
 
 /// Takes no frames, since programs here drop all.
-pub struct Nobody;
+pub(crate) struct Nobody;
 
 impl Outside for Nobody {
     fn send(&mut self, departure: Departure, _bytes: &[u8]) -> Answer {
@@ -156,7 +156,7 @@ impl Outside for Nobody {
 }
 
 /// Loads units as a device does, and starts them.
-pub fn load(card: &mut Card, driver: &mut dyn Driver, units: u32, join: bool, image: &Arc<dyn Image>) {
+pub(crate) fn load(card: &mut Card, driver: &mut dyn Driver, units: u32, join: bool, image: &Arc<dyn Image>) {
     card.write(regs::CARD_UNIT_WRITE_MASK, units).unwrap();
     card.write(UNIT_WINDOW + regs::UNIT_RESET, 1).unwrap();
     let by_flow = false;
@@ -166,12 +166,12 @@ pub fn load(card: &mut Card, driver: &mut dyn Driver, units: u32, join: bool, im
 }
 
 /// Loads the whole card.
-pub fn load_all(card: &mut Card, driver: &mut dyn Driver, image: &Arc<dyn Image>) {
+pub(crate) fn load_all(card: &mut Card, driver: &mut dyn Driver, image: &Arc<dyn Image>) {
     driver.check(&[(0, &**image)], true).unwrap();
     load(card, driver, 0b11, false, image);
     driver.loaded(card, &[(0, &**image)]).unwrap();
 }
 
-pub fn call(card: &mut Card, driver: &mut dyn Driver, service: &str, ask: Json) -> Result<Json, EngineError> {
+pub(crate) fn call(card: &mut Card, driver: &mut dyn Driver, service: &str, ask: Json) -> Result<Json, EngineError> {
     driver.call(card, &Request { service: service.to_owned(), ask })
 }

@@ -16,38 +16,38 @@ const FREEZE: libc::c_long = 22;
 
 /// The kernel's union of arguments: words at byte offsets.
 #[repr(align(8))]
-pub struct Attr([u8; 144]);
+pub(crate) struct Attr([u8; 144]);
 
 impl Attr {
-    pub fn new() -> Attr {
+    pub(crate) fn new() -> Attr {
         Attr([0; 144])
     }
 
-    pub fn word(mut self, at: usize, value: u32) -> Attr {
+    pub(crate) fn word(mut self, at: usize, value: u32) -> Attr {
         self.0[at..at + 4].copy_from_slice(&value.to_ne_bytes());
         self
     }
 
-    pub fn fd(self, at: usize, fd: &OwnedFd) -> Attr {
+    pub(crate) fn fd(self, at: usize, fd: &OwnedFd) -> Attr {
         self.word(at, fd.as_raw_fd().cast_unsigned())
     }
 
-    pub fn long(mut self, at: usize, value: u64) -> Attr {
+    pub(crate) fn long(mut self, at: usize, value: u64) -> Attr {
         self.0[at..at + 8].copy_from_slice(&value.to_ne_bytes());
         self
     }
 
-    pub fn bytes(self, at: usize, bytes: &[u8]) -> Attr {
+    pub(crate) fn bytes(self, at: usize, bytes: &[u8]) -> Attr {
         self.long(at, bytes.as_ptr() as u64)
     }
 
     /// The bytes that the kernel has written.
-    pub fn written(&self, at: usize) -> u32 {
+    pub(crate) fn written(&self, at: usize) -> u32 {
         u32::from_ne_bytes(self.0[at..at + 4].try_into().unwrap())
     }
 
     /// Calls the kernel; the result or the error's number.
-    pub fn call(&mut self, command: libc::c_long) -> Result<i32, i32> {
+    pub(crate) fn call(&mut self, command: libc::c_long) -> Result<i32, i32> {
         // SAFETY: the attribute has the size that is said, and the pointers in it are to memory that outlives the call.
         let result = unsafe { libc::syscall(libc::SYS_bpf, command, self.0.as_mut_ptr(), self.0.len()) };
         i32::try_from(result)
@@ -56,21 +56,21 @@ impl Attr {
             .ok_or_else(|| Error::last_os_error().raw_os_error().unwrap())
     }
 
-    pub fn open(&mut self, command: libc::c_long) -> Result<OwnedFd, i32> {
+    pub(crate) fn open(&mut self, command: libc::c_long) -> Result<OwnedFd, i32> {
         // SAFETY: a new descriptor that nobody else has.
         self.call(command).map(|fd| unsafe { OwnedFd::from_raw_fd(fd) })
     }
 }
 
 /// A map of the kernel.
-pub struct KernelMap {
+pub(crate) struct KernelMap {
     pub fd: OwnedFd,
     key_bytes: usize,
     value_bytes: usize,
 }
 
 impl KernelMap {
-    pub fn new(shape: &MapShape, inner: Option<&KernelMap>) -> Result<KernelMap, i32> {
+    pub(crate) fn new(shape: &MapShape, inner: Option<&KernelMap>) -> Result<KernelMap, i32> {
         let entries = if shape.number == 4 && shape.max_entries == 0 { processors() } else { shape.max_entries };
         let mut attr = Attr::new()
             .word(0, shape.number)
@@ -90,27 +90,27 @@ impl KernelMap {
         Ok(KernelMap { fd, key_bytes: shape.key_bytes as usize, value_bytes: value_bytes as usize })
     }
 
-    pub fn set(&self, key: &[u8], value: &[u8], flags: u64) -> Result<(), i32> {
+    pub(crate) fn set(&self, key: &[u8], value: &[u8], flags: u64) -> Result<(), i32> {
         assert_eq!((key.len(), value.len()), (self.key_bytes, self.value_bytes));
         Attr::new().fd(0, &self.fd).bytes(8, key).bytes(16, value).long(24, flags).call(UPDATE).map(drop)
     }
 
-    pub fn get(&self, key: &[u8]) -> Result<Vec<u8>, i32> {
+    pub(crate) fn get(&self, key: &[u8]) -> Result<Vec<u8>, i32> {
         let mut value = vec![0; self.value_bytes];
         let at = value.as_mut_ptr() as u64;
         Attr::new().fd(0, &self.fd).bytes(8, key).long(16, at).call(LOOKUP).map(|_| value)
     }
 
-    pub fn delete(&self, key: &[u8]) -> Result<(), i32> {
+    pub(crate) fn delete(&self, key: &[u8]) -> Result<(), i32> {
         Attr::new().fd(0, &self.fd).bytes(8, key).call(DELETE).map(drop)
     }
 
-    pub fn freeze(&self) -> Result<(), i32> {
+    pub(crate) fn freeze(&self) -> Result<(), i32> {
         Attr::new().fd(0, &self.fd).call(FREEZE).map(drop)
     }
 
     /// All keys, in the kernel's order.
-    pub fn keys(&self) -> Vec<Vec<u8>> {
+    pub(crate) fn keys(&self) -> Vec<Vec<u8>> {
         let mut keys: Vec<Vec<u8>> = Vec::new();
         loop {
             let mut next = vec![0; self.key_bytes];
@@ -125,13 +125,13 @@ impl KernelMap {
 }
 
 /// How many processors there may be here.
-pub fn processors() -> u32 {
+pub(crate) fn processors() -> u32 {
     let possible = std::fs::read_to_string("/sys/devices/system/cpu/possible").unwrap();
     possible.trim().rsplit(['-', ',']).next().unwrap().parse::<u32>().unwrap() + 1
 }
 
 /// Whether the kernel lets us; else the test, which has nothing to compare with, is reported as skipped.
-pub fn allowed() -> bool {
+pub(crate) fn allowed() -> bool {
     let shape = MapShape { number: 2, key_bytes: 4, value_bytes: 4, max_entries: 1, flags: 0 };
     KernelMap::new(&shape, None)
         .inspect_err(|error| penstock_testing::skipped(format!("bpf() is not allowed here: {error}")))

@@ -16,21 +16,21 @@ use crate::native::Entry;
 use crate::state::State;
 
 /// A helper, as native code calls it: the state and r1 to r5.
-pub type Function = extern "C" fn(&mut State, u64, u64, u64, u64, u64) -> u64;
+pub(crate) type Function = extern "C" fn(&mut State, u64, u64, u64, u64, u64) -> u64;
 
 /// Helpers that native code has without a call, or treats specially.
-pub const LOOKUP: u32 = 1;
-pub const TIME: u32 = 5;
-pub const PROCESSOR: u32 = 8;
-pub const TAIL_CALL: u32 = 12;
-pub const BOOT_TIME: u32 = 125;
-pub const COARSE_TIME: u32 = 160;
+pub(crate) const LOOKUP: u32 = 1;
+pub(crate) const TIME: u32 = 5;
+pub(crate) const PROCESSOR: u32 = 8;
+pub(crate) const TAIL_CALL: u32 = 12;
+pub(crate) const BOOT_TIME: u32 = 125;
+pub(crate) const COARSE_TIME: u32 = 160;
 
 /// How many programs may follow each other on a frame.
 const MAX_TAIL_CALLS: u32 = 33;
 
 /// The helper of that number.
-pub fn function(number: u32) -> Option<Function> {
+pub(crate) fn function(number: u32) -> Option<Function> {
     Some(match number {
         LOOKUP => lookup,
         2 => update,
@@ -80,7 +80,7 @@ extern "C" fn random(state: &mut State, _: u64, _: u64, _: u64, _: u64, _: u64) 
 }
 
 /// Finds the program of an entry of a program array; gives its native code, or 0.
-pub extern "C" fn tail_call(state: &mut State, _: u64, map: u64, index: u64, _: u64, _: u64) -> u64 {
+pub(crate) extern "C" fn tail_call(state: &mut State, _: u64, map: u64, index: u64, _: u64, _: u64) -> u64 {
     next_program(state, map, index as u32).map_or(0, |entry| entry as usize as u64)
 }
 

@@ -15,7 +15,7 @@ use crate::state::{FAULT_AT, FUEL_AT};
 /// Why a bare program is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u64)]
-pub enum Fault {
+pub(crate) enum Fault {
     Memory = 1,
     Depth = 2,
     End = 3,

@@ -13,7 +13,7 @@ use super::{FRAME_BYTES, Guard};
 use crate::state::STACK_END;
 
 /// Bytes that bare programs have of stack: eight frames.
-pub const BARE_STACK: u32 = 8 * FRAME_BYTES;
+pub(super) const BARE_STACK: u32 = 8 * FRAME_BYTES;
 
 impl<F: FnMut(usize, &mut Ir) -> Option<FuncRef>> Function<'_, F> {
     pub(super) fn load(&mut self, slot: usize, size: Size, signed: bool, dst: Reg, base: Reg, offset: i16) {

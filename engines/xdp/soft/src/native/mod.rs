@@ -22,21 +22,22 @@ use penstock_xdp_compiler::insn::{Callee, Code, Insn};
 use penstock_xdp_maps::{MapId, Maps};
 
 use crate::state::State;
-pub use function::Fault;
+pub(crate) use function::Fault;
 use function::Function;
 
 /// The native form of a program or function.
-pub type Entry = unsafe extern "C" fn(*mut u8, *mut State, u64, u64, u64, u64, u64, u64) -> u64;
+pub(crate) type Entry = unsafe extern "C" fn(*mut u8, *mut State, u64, u64, u64, u64, u64, u64) -> u64;
 
 /// Arguments of a function beside r1 to r5 and r10: the memory's base and the state.
 const ARGUMENTS: usize = 8;
 /// Stack of a function whose use of it is not known.
-pub const FRAME_BYTES: u32 = 512;
+pub(crate) const FRAME_BYTES: u32 = 512;
 /// The least that a function takes of the stack, so that calls do not nest for ever.
 const MIN_FRAME: u32 = 64;
 
 /// Why there is no native code.
 #[derive(Debug, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum NativeError {
     #[error("instruction {slot} (`{insn}`) {what}")]
     Insn { slot: usize, insn: Insn, what: &'static str },
@@ -46,7 +47,7 @@ pub enum NativeError {
 
 /// How accesses of memory are kept where they may go.
 #[derive(Debug, Clone, Copy)]
-pub enum Guard {
+pub(crate) enum Guard {
     /// The checker has seen them: addresses are masked, in case it erred.
     Masked,
     /// The checker has not run: each access is compared with the given memory and the stack, and any other stops the
@@ -55,7 +56,7 @@ pub enum Guard {
 }
 
 /// What is translated.
-pub struct Source<'a> {
+pub(crate) struct Source<'a> {
     pub code: &'a Code,
     pub guard: Guard,
     /// The checker's facts, for checked programs.
@@ -84,14 +85,14 @@ impl Source<'_> {
 }
 
 /// A program's native code.
-pub struct Native {
+pub(crate) struct Native {
     module: ManuallyDrop<JITModule>,
     entry: Entry,
 }
 
 impl Native {
     /// Translates a program from its first slot on, and the functions it calls.
-    pub fn new(source: &Source) -> Result<Native, NativeError> {
+    pub(crate) fn new(source: &Source) -> Result<Native, NativeError> {
         let mut module = module()?;
         let mut signature = module.make_signature();
         signature.params = vec![AbiParam::new(I64); ARGUMENTS];
@@ -119,7 +120,7 @@ impl Native {
     }
 
     /// The program's first function.
-    pub fn entry(&self) -> Entry {
+    pub(crate) fn entry(&self) -> Entry {
         self.entry
     }
 }

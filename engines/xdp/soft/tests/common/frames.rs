@@ -5,23 +5,23 @@
 use penstock_testing::Numbers;
 
 /// The last bytes of addresses; the first are 10.0.
-pub const HOSTS: usize = 12;
-pub const PORTS: [u16; 4] = [53, 80, 443, 8080];
+pub(crate) const HOSTS: usize = 12;
+pub(crate) const PORTS: [u16; 4] = [53, 80, 443, 8080];
 
 /// An IPv4 address of ours.
-pub fn address(host: usize) -> [u8; 4] {
+pub(crate) fn address(host: usize) -> [u8; 4] {
     [10, (host % 3) as u8, 0, host as u8]
 }
 
 /// An IPv6 address of ours.
-pub fn long_address(host: usize) -> [u8; 16] {
+pub(crate) fn long_address(host: usize) -> [u8; 16] {
     let mut address = [0; 16];
     (address[0], address[1], address[15]) = (0xFD, 7, host as u8);
     address
 }
 
 /// A frame.
-pub fn any(numbers: &mut Numbers) -> Vec<u8> {
+pub(crate) fn any(numbers: &mut Numbers) -> Vec<u8> {
     let mut frame = numbers.bytes(12);
     for _ in 0..[0, 0, 0, 1, 2, 3][numbers.below(6)] {
         frame.extend([[0x81, 0], [0x88, 0xA8]][numbers.below(2)]);

@@ -14,7 +14,7 @@ const TEST_RUN: libc::c_long = 10;
 const TYPE_XDP: u32 = 6;
 
 /// An object's maps in the kernel.
-pub fn maps(object: &Object) -> Vec<KernelMap> {
+pub(crate) fn maps(object: &Object) -> Vec<KernelMap> {
     let maps: Vec<_> = object.maps.iter().map(map).collect();
     for (map, kernel) in object.maps.iter().zip(&maps) {
         let (Contents::Names(names), true) = (&map.contents, map.shape.kind().unwrap().of_maps()) else { continue };
@@ -39,7 +39,7 @@ fn map(map: &Map) -> KernelMap {
 }
 
 /// Loads a program; the error is the end of the verifier's words.
-pub fn load(object: &Object, maps: &[KernelMap], program: &Program) -> Result<OwnedFd, String> {
+pub(crate) fn load(object: &Object, maps: &[KernelMap], program: &Program) -> Result<OwnedFd, String> {
     let fd = |map: u32| maps[map as usize].fd.as_raw_fd();
     let mut bytes = Vec::new();
     for (_, insn) in program.code.iter() {
@@ -81,14 +81,14 @@ pub fn load(object: &Object, maps: &[KernelMap], program: &Program) -> Result<Ow
 
 /// The result of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Outcome {
+pub(crate) struct Outcome {
     pub result: u32,
     pub meta: Vec<u8>,
     pub data: Vec<u8>,
 }
 
 /// Runs a program on a frame that arrived on the loopback, interface 1.
-pub fn run(program: &OwnedFd, meta: &[u8], data: &[u8]) -> Outcome {
+pub(crate) fn run(program: &OwnedFd, meta: &[u8], data: &[u8]) -> Outcome {
     let frame: Vec<u8> = meta.iter().chain(data).copied().collect();
     let word = |value: usize| (value as u32).to_ne_bytes();
     let mut context = [0u8; 24];
@@ -115,7 +115,7 @@ pub fn run(program: &OwnedFd, meta: &[u8], data: &[u8]) -> Outcome {
 }
 
 /// Keeps this thread on processor 0: per-CPU maps then have their values there.
-pub fn stay() {
+pub(crate) fn stay() {
     // SAFETY: a set of processors, all zeros, is valid, and lives through the call.
     unsafe {
         let mut set: libc::cpu_set_t = std::mem::zeroed();

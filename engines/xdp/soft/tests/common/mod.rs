@@ -4,29 +4,29 @@
 #![allow(dead_code, clippy::unwrap_used)]
 
 #[path = "../../../maps/tests/common/mod.rs"]
-pub mod bpf;
-pub mod frames;
-pub mod linux;
+pub(crate) mod bpf;
+pub(crate) mod frames;
+pub(crate) mod linux;
 #[path = "../../../compiler/tests/common/mod.rs"]
-pub mod objects;
-pub mod twins;
+pub(crate) mod objects;
+pub(crate) mod twins;
 
 use std::path::{Path, PathBuf};
 
 use penstock_xdp_compiler::object::Object;
 
 /// A shipped program.
-pub fn shipped(name: &str) -> Object {
+pub(crate) fn shipped(name: &str) -> Object {
     read(&objects::root().join(format!("engines/xdp/programs/{name}.c")))
 }
 
 /// An object of the compiler's tests.
-pub fn object(name: &str) -> Object {
+pub(crate) fn object(name: &str) -> Object {
     read(&objects::root().join(format!("engines/xdp/compiler/tests/objects/{name}.c")))
 }
 
 /// An object of these tests.
-pub fn own(name: &str) -> Object {
+pub(crate) fn own(name: &str) -> Object {
     let path: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/objects/{name}.c"));
     read(&path)
 }

@@ -12,7 +12,7 @@ use super::bpf::{KernelMap, allowed, processors};
 use super::linux::{self, Outcome};
 
 /// An object's maps, twice.
-pub struct Twins {
+pub(crate) struct Twins {
     pub object: Object,
     pub engine: Engine,
     /// None: bpf() is not allowed.
@@ -20,25 +20,25 @@ pub struct Twins {
 }
 
 /// A program, twice.
-pub struct Pair {
+pub(crate) struct Pair {
     pub ours: ProgramId,
     pub theirs: Option<OwnedFd>,
 }
 
 impl Twins {
-    pub fn new(object: Object) -> Twins {
+    pub(crate) fn new(object: Object) -> Twins {
         linux::stay();
         let engine = Engine::new(&object, processors()).unwrap();
         let kernel = allowed().then(|| linux::maps(&object));
         Twins { object, engine, kernel }
     }
 
-    pub fn map(&self, name: &str) -> MapId {
+    pub(crate) fn map(&self, name: &str) -> MapId {
         self.engine.map(&self.object, name).unwrap()
     }
 
     /// Sets an entry in both.
-    pub fn set(&mut self, map: &str, key: &[u8], value: &[u8]) {
+    pub(crate) fn set(&mut self, map: &str, key: &[u8], value: &[u8]) {
         let id = self.map(map);
         self.engine.maps().set(id, key, value, Store::Any).unwrap();
         if let Some(kernel) = &self.kernel {
@@ -47,20 +47,20 @@ impl Twins {
     }
 
     /// Loads the program of that name in both.
-    pub fn load(&mut self, name: &str) -> Pair {
+    pub(crate) fn load(&mut self, name: &str) -> Pair {
         let entry = self.object.entries.iter().find(|entry| entry.name == name).unwrap();
         let program = self.object.program(entry).unwrap();
         self.add(&program)
     }
 
-    pub fn add(&mut self, program: &Program) -> Pair {
+    pub(crate) fn add(&mut self, program: &Program) -> Pair {
         let ours = self.engine.add(&self.object, program).unwrap();
         let theirs = self.kernel.as_ref().map(|kernel| linux::load(&self.object, kernel, program).unwrap());
         Pair { ours, theirs }
     }
 
     /// Runs both on a frame and compares the results.
-    pub fn run(&mut self, pair: &Pair, meta: &[u8], data: &[u8]) -> Outcome {
+    pub(crate) fn run(&mut self, pair: &Pair, meta: &[u8], data: &[u8]) -> Outcome {
         let ours = self.ours(pair, meta, data);
         if let Some(theirs) = &pair.theirs {
             assert_eq!(ours, linux::run(theirs, meta, data), "metadata {meta:02x?}, frame {data:02x?}");
@@ -69,7 +69,7 @@ impl Twins {
     }
 
     /// Runs ours alone.
-    pub fn ours(&mut self, pair: &Pair, meta: &[u8], data: &[u8]) -> Outcome {
+    pub(crate) fn ours(&mut self, pair: &Pair, meta: &[u8], data: &[u8]) -> Outcome {
         let mut frame = Frame { data: data.to_vec(), meta: meta.to_vec() };
         let verdict = self.engine.run(pair.ours, &mut frame, &Input { ifindex: 1, ..Input::default() }).unwrap();
         assert!(!verdict.stopped);
@@ -77,7 +77,7 @@ impl Twins {
     }
 
     /// The same is in all maps.
-    pub fn same_maps(&mut self) {
+    pub(crate) fn same_maps(&mut self) {
         let Some(kernel) = &self.kernel else { return };
         for (kernel, map) in kernel.iter().zip(&self.object.maps) {
             let (kind, bytes) = (map.shape.kind().unwrap(), map.shape.value_bytes as usize);

@@ -14,7 +14,7 @@ use crate::ir::{self, Arg, BinOp, Edge, End, Inst, Op, Program, Special, Stale, 
 use crate::rows::{Alu, Asks, Do, REDIRECT, Second, Test};
 
 /// Lowers a program.
-pub fn lower(program: &Program) -> Code {
+pub(super) fn lower(program: &Program) -> Code {
     let mut lower = Lower::new(program);
     for (index, block) in program.blocks.iter().enumerate() {
         lower.slot = block.insts.first().map_or(block.end_slot, |inst| inst.slot);

@@ -64,7 +64,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    pub fn of(program: &Program, facts: &Facts) -> Result<Flow, BuildError> {
+    pub(super) fn of(program: &Program, facts: &Facts) -> Result<Flow, BuildError> {
         let first = Frame { caller: None, depth: 0, stack: 0 };
         let mut finder = Finder {
             program,
@@ -83,7 +83,7 @@ impl Flow {
     }
 
     /// The runs that may come after one.
-    pub fn next(&self, run: usize) -> Vec<usize> {
+    pub(super) fn next(&self, run: usize) -> Vec<usize> {
         match self.runs[run].way {
             Way::To(to) | Way::Enter(to) | Way::Leave(to) | Way::TailCall { failed: to, .. } => vec![to],
             Way::Branch { taken, not_taken, .. } => vec![taken, not_taken],

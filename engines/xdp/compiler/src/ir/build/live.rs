@@ -38,7 +38,7 @@ impl Set {
     }
 
     /// All, by index.
-    pub fn iter(self) -> impl Iterator<Item = usize> {
+    pub(super) fn iter(self) -> impl Iterator<Item = usize> {
         (0..VARIABLES).filter(move |index| self.0 >> index & 1 == 1)
     }
 }

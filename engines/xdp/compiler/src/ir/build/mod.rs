@@ -21,6 +21,7 @@ use live::{Set, VARIABLES, variable};
 
 /// Why a program cannot be taken over.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum BuildError {
     #[error(
         "{0}() has more than {MAX_INSTS} instructions when its functions are copied to where they are called; call \

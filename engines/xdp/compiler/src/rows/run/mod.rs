@@ -36,7 +36,9 @@ pub trait Outside {
 /// A request that is no access to memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
+    /// The kind of the request.
     pub asks: Asks<()>,
+    /// The operands of the request, `a` and `b`, and those of [`Do::Args`].
     pub args: [u64; 6],
     /// The key's first bytes, if a window has them.
     pub key: Option<Vec<u8>>,
@@ -45,8 +47,11 @@ pub struct Asked {
 /// The packet's metadata.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Surroundings {
+    /// The interface on which the packet arrived.
     pub ifindex: u32,
+    /// The interface to which it goes, in a program of a device map; else 0.
     pub egress: u32,
+    /// Number of the processor that runs the program.
     pub cpu: u32,
 }
 
@@ -54,12 +59,15 @@ pub struct Surroundings {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("row {row}: {fault}")]
 pub struct RunError {
+    /// The row that has the fault.
     pub row: usize,
+    /// The fault.
     pub fault: Fault,
 }
 
 /// A fault of a row.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[expect(missing_docs, reason = "the messages describe the variants and their fields")]
 pub enum Fault {
     #[error(transparent)]
     Rule(#[from] RowRule),
@@ -106,6 +114,7 @@ struct Value {
 
 /// A context.
 pub struct Machine<'a, O> {
+    /// The packet's buffer and the stack.
     pub memory: Memory,
     outside: &'a mut O,
     around: Surroundings,
