@@ -34,7 +34,7 @@ struct Registers {
 impl Registers {
     /// A card of the design's hardware.
     fn of(root: &Root, design: &Design) -> Self {
-        let mut bar = HashMap::from([(BAR_MAGIC, 0x504E_4650), (BAR_VERSION, 0x1_0000), (BAR_SHAPE, 0x01_02)]);
+        let mut bar = HashMap::from([(BAR_MAGIC, 0x504E_4650), (BAR_VERSION, 0x2_0000), (BAR_SHAPE, 0x01_02)]);
         let hash = Hardware::of(root, design).unwrap().hash();
         bar.extend((0..).step_by(4).map(|offset| BAR_DESIGN + offset).zip(hash));
         Self { bar, ..Self::default() }
@@ -134,7 +134,7 @@ fn a_card_that_is_another_is_refused_with_the_reason() {
     let changes: [(Change, &str); 6] = [
         (|card| card.is_absent = true, "reads give all ones: the card is not there any more"),
         (|card| _ = card.bar.insert(BAR_MAGIC, 0x1234_5678), "no Penstock card is there: its first word is 0x12345678"),
-        (|card| _ = card.bar.insert(BAR_VERSION, 0x2_0003), "of version 2.3, and this Penstock knows 1.x"),
+        (|card| _ = card.bar.insert(BAR_VERSION, 0x3_0003), "of version 3.3, and this Penstock knows 2.x"),
         (|card| _ = card.bar.insert(BAR_DESIGN + 12, 7), "build the card for this design"),
         (|card| _ = card.bar.insert(BAR_STATUS, 0), "the card does not leave its reset"),
         (|card| card.is_gone = true, "is the card still there?"),
@@ -216,7 +216,7 @@ fn what_a_real_card_does_not_have_is_said() {
     };
     let errors = [
         (sent(&mut device, Port::Ethernet(0)), "no cables that the host reaches: send from another machine"),
-        (sent(&mut device, Port::Host), "no frames from the host: "),
+        (sent(&mut device, Port::Host), "no cables that the host reaches: send from another machine"),
         (device.host_read(0, &mut [0]).unwrap_err(), "no host memory: "),
         (device.host_write(0, &[0]).unwrap_err(), "no host memory: "),
         (device.set_host_range(0, 0..=1).unwrap_err(), "no host memory: "),

@@ -26,6 +26,7 @@ FIREWALL = ROOT / "designs/firewall.toml"
 NAT = ROOT / "designs/nat.toml"
 XDP_FIREWALL = ROOT / "designs/xdp-firewall.toml"
 FLOW_PROGRAMS = ROOT / "engines/flow/programs"
+TO_HOST = ROOT / "engines/rpu/programs/to_host.c"
 SHORTEST = 60
 
 
@@ -94,6 +95,42 @@ def test_frames_that_a_program_generates(place: str) -> None:
         assert 20 < result.generated <= 40 and len(result.frames) == 70 and not any(result.drops.values())
         assert [frame.data for frame in result.frames if frame.data in sent and frame.port == 1] == sent
         assert len(result.at(0)) == 20
+
+
+@EVERYWHERE
+def test_frames_of_the_host(place: str) -> None:
+    """Through the shell's network interface: in order, with the bytes that they have on rtl. A header of
+    20 bytes stands before those from the card, so their ends fall on all places of a beat.
+    """
+    rng = random.Random(5)
+    sizes = [*range(40, 175), 1500, 9000, 16384, *(rng.randrange(60, 2000) for _ in range(20))]
+    with opened(FORWARD, place, program=TO_HOST) as card:
+        # A port's frames go to the host, and the host's leave at port 0.
+        sent = [rng.randbytes(max(size, SHORTEST)) for size in sizes]
+        card.send(sent, 1)
+        result = card.run()
+        assert result.at("host") == sent and not any(result.drops.values())
+        assert [(frame.source, frame.mark) for frame in result.frames] == [(number, 0) for number in range(len(sent))]
+        asked = [rng.randbytes(size) for size in sizes]
+        card.send(asked, "host")
+        result = card.run()
+        filled = [data.ljust(SHORTEST if place != "rtl" else 0, b"\0") for data in asked]
+        assert result.at(0) == filled and not any(result.drops.values())
+        assert [frame.source for frame in result.frames] == list(range(len(asked)))
+        # The same bytes at two ports: the header tells which frame it is.
+        twice = [bytes([number]) * 100 for number in range(20)]
+        card.send(twice, 0)
+        card.send(twice, 1)
+        result = card.run()
+        assert sorted(frame.source for frame in result.frames) == list(range(40))
+        assert all(frame.latency_ns is not None and frame.latency_ns > 0 for frame in result.frames)
+        # Both ways at once. The host's stream waits for the card, so none is lost at any rate.
+        card.send(sent, 0)
+        card.send(asked, "host")
+        result = card.run(rate="line")
+        assert result.at("host") == sent and result.at(0) == filled and not any(result.drops.values())
+        counters = card.counters()
+        assert counters.host.rx_frames == 2 * len(asked) and counters.host.tx_frames == 2 * len(sent) + 2 * len(twice)
 
 
 def test_nothing_overflows() -> None:
@@ -302,9 +339,6 @@ def test_a_card_that_ends(tmp_path: Path) -> None:
 def test_what_there_is_not(simulated: tuple[str, int], tmp_path: Path) -> None:
     place, _ = simulated
     with Device.open(FORWARD, "fpga", card=place) as card:
-        card.send(bytes(60), "host")
-        with pytest.raises(UnsupportedError, match=r"no frames from the host: .*send to an Ethernet port"):
-            card.run()
         for use in (lambda: card.host_memory[0], lambda: card.units[0].set_host_range(0, 1)):
             with pytest.raises(UnsupportedError, match=r"no host memory: .*use soft or rtl"):
                 use()

@@ -4,7 +4,7 @@
 use super::bar::Place;
 
 /// Major version of the BAR's registers that this driver knows.
-pub(super) const MAJOR: u32 = 1;
+pub(super) const MAJOR: u32 = 2;
 
 /// Why a card cannot be driven.
 #[derive(Debug, thiserror::Error)]
@@ -47,6 +47,11 @@ pub enum FpgaError {
         /// The card's.
         minor: u16,
     },
+    /// A frame to the host has no header of the card.
+    #[error(
+        "{0}: a frame came to the host without the card's header; is the card's project of this version of Penstock?"
+    )]
+    Unmarked(Place),
     /// The card was built for another design.
     #[error(
         "{place}: the card has {found}, and the design {design} asks for {wanted}; build the card for this design (`penstock fpga init`), or open the design that it was built for"

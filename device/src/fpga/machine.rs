@@ -2,7 +2,9 @@
 //! A card behind a BAR, as [`CardDevice`](crate::card::CardDevice) drives it.
 //!
 //! Frames go over the cables of a simulated card; a real one's end elsewhere. At the far end of a cable a frame does not
-//! say where it entered: it is matched to the oldest frame inside with the same bytes, or to the only one inside.
+//! say where it entered: it is matched to the oldest frame inside with the same bytes, or to the only one inside. The
+//! host's frames go over one more cable, which stands for the shell's network interface; those to the host say where
+//! they entered.
 
 use std::collections::{HashMap, VecDeque};
 use std::time::Instant;
@@ -35,8 +37,14 @@ const CABLE_BYTES: usize = 64 << 10;
 const BUFFER_ROWS: u32 = 1_024;
 /// Cycles between two looks for room in a port's buffer.
 const ROOM_LOOK: u64 = 500;
-/// Source bytes of Ethernet ports.
+/// Source bytes of Ethernet ports, and of the host.
 const FIRST_PORT: u8 = 0x08;
+const HOST: u8 = 0x02;
+/// What the header in front of each frame to the host begins with, its EtherType, and its bytes
+/// (shell/cards/lib/host_mark.sv).
+const MARKED: [u8; 7] = [0x02, b'P', b'N', b'F', b'P', 1, 0x02];
+const MARKED_TYPE: [u8; 2] = [0x88, 0xB5];
+const MARKED_BYTES: usize = 20;
 
 /// The hardware that a driver is for.
 pub struct Wanted {
@@ -66,7 +74,28 @@ impl Wanted {
     }
 }
 
-/// A port's cable on the way to the card.
+/// The header in front of a frame to the host.
+struct Marked {
+    source: u8,
+    mark: u32,
+}
+
+impl Marked {
+    /// The header of a frame that came from the card; None if it has none.
+    fn of(frame: &[u8]) -> Option<Self> {
+        let word = |at: usize| Some(u32::from_be_bytes(frame.get(at..at + 4)?.try_into().ok()?));
+        let is_ours = frame.starts_with(&MARKED) && frame.get(12..14)? == MARKED_TYPE;
+        // Ports 0 and 1 have two numbers.
+        let source = match *frame.get(7)? {
+            port @ 0..=1 => FIRST_PORT + port,
+            other => other,
+        };
+        let header = Self { source, mark: word(8)? };
+        (is_ours && frame.len() > MARKED_BYTES).then_some(header)
+    }
+}
+
+/// A port's cable on the way to the card; the last one is the host's.
 #[derive(Default)]
 struct Cable {
     /// Frames that wait for room in the card.
@@ -104,7 +133,7 @@ impl Behind {
             wanted,
             identity,
             opened: Instant::now(),
-            cables: (0..ports).map(|_| Cable::default()).collect(),
+            cables: (0..=ports).map(|_| Cable::default()).collect(),
             is_lossless: true,
             inside: HashMap::new(),
             entries: Vec::new(),
@@ -124,7 +153,12 @@ impl Behind {
         self.identity
     }
 
-    /// Frames that the converters between card and MACs lost, from and to each port.
+    /// The number of the host's cable.
+    fn host(&self) -> usize {
+        self.cables.len() - 1
+    }
+
+    /// Frames that the converters between card and MACs lost, from and to each port; then those of the host.
     pub fn lost(&mut self) -> Result<Vec<(u32, u32)>, DeviceError> {
         (0..self.cables.len() as u32)
             .map(|port| {
@@ -174,25 +208,43 @@ impl Behind {
         if self.cables[port].sent_bytes >= CABLE_BYTES / 2 {
             return Ok(false);
         }
+        if port == self.host() {
+            // Its stream waits for the card.
+            return Ok(true);
+        }
         let level = regs::CARD_STREAM_BASE + port as u32 * regs::CARD_STREAM_STRIDE + regs::CARD_STREAM_RX_LEVEL;
         Ok(self.window.read(level)? < BUFFER_ROWS)
     }
 
     /// Takes note of the frames that have entered and left.
     fn take(&mut self) -> Result<(), DeviceError> {
+        let host = self.host() as u32;
         let Some(wires) = self.window.bar.wires() else { return Ok(()) };
         for (port, cable) in (0..).zip(&mut self.cables) {
             for cycle in wires.entered(port).map_err(gone)? {
                 self.entries.push(Entry { cycle, stream: port, ..Entry::default() });
                 let Some(mut frame) = cable.sent.pop_front() else { continue };
                 cable.sent_bytes -= frame.len();
+                // As it leaves at a port.
                 frame.resize(frame.len().max(SHORTEST), 0);
-                self.inside.entry(frame).or_default().push_back((FIRST_PORT + port as u8, cycle));
+                let source = if port == host { HOST } else { FIRST_PORT + port as u8 };
+                self.inside.entry(frame).or_default().push_back((source, cycle));
             }
         }
-        for port in 0..self.cables.len() as u32 {
-            for arrived in wires.receive(port).map_err(gone)? {
-                let (source, entered) = entry_of(&mut self.inside, &arrived.bytes).unwrap_or((UNKNOWN, arrived.first));
+        for port in 0..=host {
+            for mut arrived in wires.receive(port).map_err(gone)? {
+                let marked = if port == host {
+                    Some(Marked::of(&arrived.bytes).ok_or_else(|| FpgaError::Unmarked(self.place.clone()))?)
+                } else {
+                    None
+                };
+                if marked.is_some() {
+                    arrived.bytes.drain(..MARKED_BYTES);
+                }
+                let said = marked.as_ref().map(|marked| marked.source);
+                // The frame has left, also if its header says where it entered.
+                let known = entry_of(&mut self.inside, &arrived.bytes, said);
+                let (source, entered) = known.unwrap_or((said.unwrap_or(UNKNOWN), arrived.first));
                 self.exits.push(Exit {
                     first: arrived.first,
                     last: arrived.last,
@@ -201,6 +253,7 @@ impl Behind {
                     timestamp: entered as u32,
                     stream: port as u8,
                     source,
+                    mark: marked.map_or(0, |marked| marked.mark),
                     ..Exit::default()
                 });
                 self.bytes.extend(arrived.bytes);
@@ -221,18 +274,21 @@ impl Behind {
     }
 }
 
-/// Where and when a frame entered that leaves with these bytes.
-fn entry_of(inside: &mut HashMap<Vec<u8>, VecDeque<(u8, u64)>>, bytes: &[u8]) -> Option<(u8, u64)> {
-    if let Some(same) = inside.get_mut(bytes) {
-        let entry = same.pop_front();
+/// Where and when a frame entered that leaves with these bytes; the source, if its header says it.
+fn entry_of(inside: &mut HashMap<Vec<u8>, VecDeque<(u8, u64)>>, bytes: &[u8], source: Option<u8>) -> Option<(u8, u64)> {
+    let is_it = |entry: &(u8, u64)| source.is_none_or(|source| source == entry.0);
+    let mut filled = bytes.to_vec();
+    filled.resize(bytes.len().max(SHORTEST), 0);
+    if let Some(same) = inside.get_mut(&filled) {
+        let entry = same.iter().position(is_it).and_then(|at| same.remove(at));
         if same.is_empty() {
-            inside.remove(bytes);
+            inside.remove(&filled);
         }
         return entry;
     }
     let mut all = inside.values().flatten();
     let (only, None) = (*all.next()?, all.next()) else { return None };
-    inside.clear();
+    is_it(&only).then(|| inside.clear())?;
     Some(only)
 }
 
@@ -319,13 +375,7 @@ impl Machine for Behind {
         (0..self.cables.len() as u32).try_for_each(|port| Ok(wires.pace(port, picoseconds).map_err(gone)?))
     }
 
-    fn accept(&mut self, port: Port) -> Result<(), DeviceError> {
-        if port == Port::Host {
-            return Err(DeviceError::NotOnFpga {
-                what: "frames from the host",
-                way_out: "its shell's queues are not connected yet (docs/cards.md); send to an Ethernet port, or use soft or rtl",
-            });
-        }
+    fn accept(&mut self, _port: Port) -> Result<(), DeviceError> {
         if self.window.bar.wires().is_none() {
             return Err(DeviceError::NotOnFpga {
                 what: "cables that the host reaches",

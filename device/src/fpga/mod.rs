@@ -169,7 +169,7 @@ impl FpgaDevice {
         self.machine.identity()
     }
 
-    /// Frames that the converters between card and MACs lost, from and to each port.
+    /// Frames that the converters between card and shell lost, from and to each port; then those of the host.
     ///
     /// # Errors
     /// The card is gone.

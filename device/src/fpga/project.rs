@@ -121,7 +121,8 @@ fn crossings(ports: u32, clocks: &Clocks) -> Vec<Crossing> {
         add(format!("i_bar/{word}/i_there/i_toggle"), Kind::Bits, there_ns);
         add(format!("i_bar/{word}/i_back/i_toggle"), Kind::Bits, back_ns);
     }
-    for port in 0..ports {
+    // Behind the ports, the host's stream.
+    for port in 0..=ports {
         let of = |name: &str| format!("gen_port[{port}].{name}");
         for side in ["rx", "tx"] {
             add(of(&format!("i_{side}_rst")), Kind::Reset, registers);

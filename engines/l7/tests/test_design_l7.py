@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from penstock import Device
 from qnp import ACK, Message
 from scapy.layers.inet import IP, UDP
 from scapy.layers.l2 import ARP, Ether
@@ -79,7 +80,7 @@ def test_a_message_of_three_packets_whose_last_one_comes_first(tmp_path: Path, t
     assert (counters["absorbed"], counters["made"]) == (3, 1)
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", [*TARGETS, pytest.param("fpga", marks=pytest.mark.long)])
 def test_senders_with_equal_numbers(tmp_path: Path, target: str) -> None:
     """Two senders, a second port of one of them, and two applications use one message number at the same time."""
     senders = [
@@ -92,6 +93,22 @@ def test_senders_with_equal_numbers(tmp_path: Path, target: str) -> None:
     order = [2, 0, 1]
     shop = check(spaced(frames[at] for at in order for frames in packets), tmp_path, target)
     assert (shop.counts["queue 0"], shop.counts["queue 1"], len(shop.answers)) == (2, 1, 1)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("card", ["sim", "sim-corundum"])
+def test_marks_of_messages_on_a_real_card(card: str) -> None:
+    """The queue's number reaches the host through a shell's network interface."""
+    other = REVIEW.to(source="10.0.0.2", fields=[(1, b"/PA/20249"), (2, b"/EE/Math"), (3, b"b" * 2000)])
+    seen = []
+    for target, options in (("soft", {}), ("fpga", {"card": card})):
+        with Device.open(DESIGN, target, **options) as device:
+            for message in (REVIEW, other):
+                device.send(message.packets([700, 1400]), 0)
+            result = device.run()
+            assert not any(result.drops.values())
+            seen.append(sorted((frame.mark, frame.data) for frame in result.frames if frame.port == "host"))
+    assert seen[0] == seen[1] and len({mark for mark, _ in seen[0]}) == 2
 
 
 @pytest.mark.parametrize("target", TARGETS)

@@ -1,4 +1,4 @@
 -f ../lib/card.f
 card_design_pkg.sv
-nic_sink.sv
+nic_complete.sv
 mqnic_app_block.sv

@@ -4,14 +4,16 @@
 // The card as Corundum's application block, between the MACs and the NIC, on the `direct` streams.
 //
 //   direct_rx_clk[p]: MAC p ─> shell_card ─> MAC p :direct_tx_clk[p]      clk: shell_card, and AXI4-Lite ─> its registers
-//                        NIC ─> nic_sink ─> completions ─> NIC            direct_tx_clk[p]
+//                        NIC ─> nic_complete ─> completions ─> NIC        direct_tx_clk[p]
+//   NIC, port 0 ─> shell_card ─> NIC, port 0                              the host's frames
 //
 // The `direct` streams run at the MACs' clocks, 512 bits at 322 MHz, and carry line rate at every length. The `sync`
 // streams have 512 bits at 250 MHz, where a frame of 65 B takes two cycles: 125 Mpps, and a MAC receives 140 Mpps.
 // The core's clock, 250 MHz, is the card's.
 //
-// The card takes all frames that the MACs receive, and the NIC receives none. nic_sink drops the frames that the NIC
-// sends, and completes each, because the NIC waits for that. Completions of the card's own frames end here.
+// The card takes all frames that the MACs receive. The host's frames use the NIC's port 0, hence its first network
+// interface. What the host sends at other ports is dropped, and they receive nothing. nic_complete completes each frame
+// that the NIC sends, because the NIC waits for that. Completions of the card's own frames end here.
 //
 // Other ports are unused: the `sync` and `if` streams pass through, and the block starts no transfer at the DMA engine,
 // the memories, the NIC's registers or the statistics.
@@ -276,7 +278,7 @@ module mqnic_app_block
     input wire logic [PTP_PEROUT_COUNT-1:0] ptp_perout_error,
     input wire logic [PTP_PEROUT_COUNT-1:0] ptp_perout_pulse,
     input wire logic [PORT_COUNT-1:0] direct_tx_clk,
-    // shell_card takes a reset of any clock; this one is of direct_tx_clk, as nic_sink needs it
+    // shell_card takes a reset of any clock; this one is of direct_tx_clk, as nic_complete needs it
     // verilator lint_off SYNCASYNCNET
     input wire logic [PORT_COUNT-1:0] direct_tx_rst,
     // verilator lint_on SYNCASYNCNET
@@ -506,18 +508,20 @@ module mqnic_app_block
     $error("mqnic_app_block: the core's clock must run at 250 MHz");
   end
 
-  logic [Ports-1:0] rx_bad, tx_bad;
-  logic axil_rst;
+  logic [Ports-1:0] rx_bad, tx_bad, nic_valid, nic_ready, mac_rx_ready;
+  logic axil_rst, host_bad;
   for (genvar p = 0; p < Ports; p++) begin : gen_port
-    nic_sink #(
+    nic_complete #(
         .TagW(TX_TAG_WIDTH)
-    ) i_nic_sink (
+    ) i_complete (
         .clk(direct_tx_clk[p]),
         .rst(direct_tx_rst[p]),
         .tvalid(s_axis_direct_tx_tvalid[p]),
         .tready(s_axis_direct_tx_tready[p]),
         .tlast(s_axis_direct_tx_tlast[p]),
         .tag(s_axis_direct_tx_tuser[p*AXIS_TX_USER_WIDTH+1+:TX_TAG_WIDTH]),
+        .take_valid(nic_valid[p]),
+        .take_ready(nic_ready[p]),
         .cpl_tag(m_axis_direct_tx_cpl_tag[p*TX_TAG_WIDTH+:TX_TAG_WIDTH]),
         .cpl_valid(m_axis_direct_tx_cpl_valid[p]),
         .cpl_ready(m_axis_direct_tx_cpl_ready[p])
@@ -567,21 +571,22 @@ module mqnic_app_block
       .s_axil_rresp(s_axil_app_ctrl_rresp),
       .s_axil_rvalid(s_axil_app_ctrl_rvalid),
       .s_axil_rready(s_axil_app_ctrl_rready),
-      .rx_clk(direct_rx_clk),
-      .rx_rst_in(direct_rx_rst),
-      .mac_rx_tvalid(s_axis_direct_rx_tvalid),
-      .mac_rx_tdata(s_axis_direct_rx_tdata),
-      .mac_rx_tkeep(s_axis_direct_rx_tkeep),
-      .mac_rx_tlast(s_axis_direct_rx_tlast),
-      .mac_rx_tuser(rx_bad),
-      .tx_clk(direct_tx_clk),
-      .tx_rst_in(direct_tx_rst),
-      .mac_tx_tvalid(m_axis_direct_tx_tvalid),
-      .mac_tx_tdata(m_axis_direct_tx_tdata),
-      .mac_tx_tkeep(m_axis_direct_tx_tkeep),
-      .mac_tx_tlast(m_axis_direct_tx_tlast),
-      .mac_tx_tuser(tx_bad),
-      .mac_tx_tready(m_axis_direct_tx_tready)
+      .rx_clk({direct_tx_clk[0], direct_rx_clk}),
+      .rx_rst_in({direct_tx_rst[0], direct_rx_rst}),
+      .mac_rx_tvalid({nic_valid[0], s_axis_direct_rx_tvalid}),
+      .mac_rx_tready({nic_ready[0], mac_rx_ready}),
+      .mac_rx_tdata({s_axis_direct_tx_tdata[511:0], s_axis_direct_rx_tdata}),
+      .mac_rx_tkeep({s_axis_direct_tx_tkeep[63:0], s_axis_direct_rx_tkeep}),
+      .mac_rx_tlast({s_axis_direct_tx_tlast[0], s_axis_direct_rx_tlast}),
+      .mac_rx_tuser({s_axis_direct_tx_tuser[0], rx_bad}),
+      .tx_clk({direct_rx_clk[0], direct_tx_clk}),
+      .tx_rst_in({direct_rx_rst[0], direct_tx_rst}),
+      .mac_tx_tvalid({m_axis_direct_rx_tvalid[0], m_axis_direct_tx_tvalid}),
+      .mac_tx_tdata({m_axis_direct_rx_tdata[511:0], m_axis_direct_tx_tdata}),
+      .mac_tx_tkeep({m_axis_direct_rx_tkeep[63:0], m_axis_direct_tx_tkeep}),
+      .mac_tx_tlast({m_axis_direct_rx_tlast[0], m_axis_direct_tx_tlast}),
+      .mac_tx_tuser({host_bad, tx_bad}),
+      .mac_tx_tready({m_axis_direct_rx_tready[0], m_axis_direct_tx_tready})
   );
 
   // MACs receive without ready; completions of the card's frames end here; the NIC's frames have no time stamp.
@@ -589,12 +594,16 @@ module mqnic_app_block
   assign s_axis_direct_tx_cpl_ready = '1;
   assign m_axis_direct_tx_cpl_ts = '0;
 
-  // The NIC receives no frames
-  assign m_axis_direct_rx_tdata = '0;
-  assign m_axis_direct_rx_tkeep = '0;
-  assign m_axis_direct_rx_tvalid = '0;
-  assign m_axis_direct_rx_tlast = '0;
-  assign m_axis_direct_rx_tuser = '0;
+  // Frames to the host have no time stamp.
+  assign m_axis_direct_rx_tuser = (PORT_COUNT * AXIS_RX_USER_WIDTH)'(host_bad);
+  // The NIC's other ports
+  if (Ports > 1) begin : gen_others
+    assign nic_ready[Ports-1:1] = '1;
+    assign m_axis_direct_rx_tvalid[Ports-1:1] = '0;
+    assign m_axis_direct_rx_tdata[512*Ports-1:512] = '0;
+    assign m_axis_direct_rx_tkeep[64*Ports-1:64] = '0;
+    assign m_axis_direct_rx_tlast[Ports-1:1] = '0;
+  end
 
   // Streams that pass
   assign s_axis_sync_tx_tready = m_axis_sync_tx_tready;

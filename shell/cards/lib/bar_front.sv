@@ -16,7 +16,7 @@
 module bar_front
   import bar_regs_pkg::*;
 #(
-    parameter int unsigned Ports   = 2,
+    parameter int unsigned Streams = 3,  // of the MACs, and the host's
     parameter logic [31:0] Shell   = '0,
     parameter logic [31:0] Shape   = '0,
     parameter int unsigned Timeout = 8192
@@ -45,10 +45,10 @@ module bar_front
     output logic             s_axil_rvalid,
     input  wire logic        s_axil_rready,
 
-    output logic                  card_reset,
-    input  wire logic [Ports-1:0] port_up,
-    input  wire logic [     31:0] rx_lost   [Ports],
-    input  wire logic [     31:0] tx_lost   [Ports],
+    output logic                    card_reset,
+    input  wire logic [Streams-1:0] port_up,
+    input  wire logic [       31:0] rx_lost   [Streams],
+    input  wire logic [       31:0] tx_lost   [Streams],
 
     input  wire logic        card_clk,
     input  wire logic        card_rst,      // of the crossing
@@ -72,7 +72,7 @@ module bar_front
     output logic             m_axil_rready
 );
   localparam logic [31:0] Magic = 32'h504E4650;
-  localparam logic [31:0] Version = 32'h00010000;
+  localparam logic [31:0] Version = 32'h00020000;
   localparam logic [3:0] Registers = 4'h0;  // bits 19:16 of the address
   localparam logic [3:0] Window = 4'h1;
   localparam int unsigned ResetCycles = 256;
@@ -131,7 +131,7 @@ module bar_front
       BAR_RESET: known = we_q;
       default: known = 1'b0;
     endcase
-    for (int unsigned p = 0; p < Ports; p++) begin
+    for (int unsigned p = 0; p < Streams; p++) begin
       if (32'(addr_q[15:0]) == BAR_PORT_BASE + BAR_PORT_STRIDE * p + BAR_PORT_RX_LOST) {known, value} = {1'b1, rx_lost[p]};
       if (32'(addr_q[15:0]) == BAR_PORT_BASE + BAR_PORT_STRIDE * p + BAR_PORT_TX_LOST) {known, value} = {1'b1, tx_lost[p]};
     end

@@ -4,5 +4,8 @@
 axi_none.sv
 mac_rx.sv
 mac_tx.sv
+host_mark.sv
+rows_to_beats.sv
+beats_to_rows.sv
 bar_front.sv
 shell_card.sv

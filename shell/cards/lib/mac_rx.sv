@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// From a MAC of 512 bits, whose stream has no ready, to a port of the card of 1,024 bits at the card's clock.
+// From a stream of a shell of 512 bits to one of the card of 1,024 bits at the card's clock. A MAC's stream has no
+// ready; with Waits the stream has one, as that of the host's frames.
 //
 //   MAC ─> register ─> bytes counted ─> pairs of beats: a row ─> fifo_async ─┆─> register ─> rx
 //          0           1                2                                     ┆
@@ -9,21 +10,25 @@
 // A frame becomes visible to the card when it is in the queue as a whole. A frame that finds no room is dropped as a
 // whole, and counts in
 // `lost`. A frame that the MAC marks bad goes on with `tuser`: the card drops it as `damaged`. A frame that is too long
-// for the card is cut to MaxRows + 1 rows, so that it cannot fill the queue: the card drops it as `oversize`.
+// for the card is cut to MaxRows + 2 rows, so that it cannot fill the queue: the card drops it as `oversize`.
 //
-// The card takes one row in each of its cycles, and 100 Gb/s bring at most 149 million rows a second, so the queue
-// does not fill while
-// the card's clock runs at more than that. A frame of which some beats came during a reset is lost.
+// A port of the card takes one row in each of its cycles, and 100 Gb/s bring at most 149 million rows a second, so the
+// queue does not fill while the card's clock runs at more than that. With Waits the card may take no row, and a frame
+// begins only when the queue has room for the longest one behind those under way: none is dropped, except in a reset.
+// A frame of which some beats came during a reset is lost. A frame that a reset of the MAC's side cuts on its way to the
+// card ends with a row that is marked bad.
 module mac_rx
   import penstock_pkg::*;
 #(
-    parameter int unsigned Depth = 512  // rows of the queue
+    parameter int unsigned Depth = 512,  // rows of the queue
+    parameter bit          Waits = 0
 ) (
     input wire logic         mac_clk,
     input wire logic         mac_own_rst,  // of the MAC: a new frame begins
     input wire logic         mac_rst,      // of the crossing, from reset_pair
     input wire logic         mac_clear,
     input wire logic         mac_tvalid,
+    output logic             mac_tready,   // always 1 without Waits
     input wire logic [511:0] mac_tdata,
     input wire logic [ 63:0] mac_tkeep,
     input wire logic         mac_tlast,
@@ -31,12 +36,14 @@ module mac_rx
     output logic             lost,         // for one cycle of mac_clk
 
     input wire logic clk,
-    input wire logic rst,
+    input wire logic own_rst,  // of the card
+    input wire logic rst,      // of the crossing
     input wire logic clear,
     axis_if.src      rx
 );
   import shell_pkg::*;
   localparam int unsigned MaxRows = MaxFrame / PortBytes;
+  localparam int unsigned OnTheWay = 3;  // rows of short frames that have begun and that `ready` does not know of
 
   if (rx.Bytes != PortBytes) begin : gen_width
     $error("mac_rx: rx must have %0d bytes", PortBytes);
@@ -52,13 +59,21 @@ module mac_rx
     logic [8*PortBytes-1:0] data;
   } row_t;
 
+  // A reset of the crossing must not stop the shell: frames go on, and are lost.
+  logic ready, inside_q;
+  assign mac_tready = !Waits || inside_q || ready || mac_rst;
+  always_ff @(posedge mac_clk) begin
+    if (mac_tvalid && mac_tready) inside_q <= !mac_tlast;
+    if (mac_own_rst) inside_q <= 1'b0;
+  end
+
   // 0, 1
   logic v0_q, last0_q, user0_q, v1_q, last1_q, user1_q;
   logic [511:0] data0_q, data1_q;
   logic [63:0] keep0_q;
   logic [6:0] bytes1_q;
   always_ff @(posedge mac_clk) begin
-    v0_q <= mac_tvalid;
+    v0_q <= mac_tvalid && mac_tready;
     data0_q <= mac_tdata;
     keep0_q <= mac_tkeep;
     last0_q <= mac_tlast;
@@ -97,9 +112,9 @@ module mac_rx
   end
 
   // Into the queue, unless the frame is lost already
-  logic ready, room, push, skip, lost_q, lost_now, midway_q, midway, last;
+  logic room, push, skip, lost_q, lost_now, midway_q, midway, last;
   logic [7:0] rows_q;  // of the frame before this one, up to MaxRows + 1
-  assign room = ready && !mac_rst;
+  assign room = (ready || Waits) && !mac_rst;
   assign last = v2_q && row_q.last;
   assign skip = !row_q.last && rows_q == 8'(MaxRows + 1);
   assign lost_now = lost_q || (v2_q && !skip && !room);
@@ -119,10 +134,11 @@ module mac_rx
   end
 
   row_t head;
-  logic valid;
+  logic valid, take;
   fifo_async #(
       .Width($bits(row_t)),
-      .Depth(Depth)
+      .Depth(Depth),
+      .Room (Waits ? MaxRows + 2 + OnTheWay : 1)
   ) i_fifo (
       .wr_clk(mac_clk),
       .wr_rst(mac_rst),
@@ -136,20 +152,33 @@ module mac_rx
       .rd_rst(rst),
       .rd_clear(clear),
       .valid,
-      .pop(1'b1),
+      .pop(take),
       .dout(head),
       .more()
   );
 
-  logic valid_q, last_q, user_q;
+  logic valid_q, last_q, user_q, open_q, cut, cut_q, free;
   logic [PortBytes-1:0] keep_q;
   logic [8*PortBytes-1:0] data_q;
+  assign free = !valid_q || rx.tready;
+  assign cut  = open_q && (rst || cut_q);
+  assign take = free && !cut;
   always_ff @(posedge clk) begin
-    valid_q <= valid && !rst;
-    data_q  <= head.data;
-    keep_q  <= head.last ? bytes_keep(head.bytes) : '1;
-    last_q  <= head.last;
-    user_q  <= head.last && head.user;
+    if (free) begin
+      valid_q <= cut || (valid && !rst);
+      data_q  <= head.data;
+      keep_q  <= head.last && !cut ? bytes_keep(head.bytes) : '1;
+      last_q  <= head.last || cut;
+      user_q  <= (head.last && head.user) || cut;
+      if (cut) open_q <= 1'b0;
+      else if (valid && !rst) open_q <= !head.last;
+    end
+    cut_q <= cut && !free;
+    if (own_rst) begin
+      valid_q <= 1'b0;
+      open_q  <= 1'b0;
+      cut_q   <= 1'b0;
+    end
   end
   assign rx.tvalid = valid_q;
   assign rx.tdata  = data_q;
@@ -158,7 +187,7 @@ module mac_rx
   assign rx.tuser  = user_q;
 
 `ifndef SYNTHESIS
-  always_ff @(posedge clk) if (!rst) assert (!valid_q || rx.tready) else $error("%m: the card does not take a row");
+  always_ff @(posedge clk) if (!own_rst) assert (Waits || !valid_q || rx.tready) else $error("%m: the card does not take a row");
 `endif
 endmodule
 

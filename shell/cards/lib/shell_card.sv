@@ -4,14 +4,17 @@
 // The card with its registers and the converters of its ports, for the wrapper that fits it into a shell.
 //
 //   rx_clk[p]: MAC p ─> mac_rx ─┆─> card_top ─┆─> mac_tx ─> MAC p :tx_clk[p]     card_clk: card_top
+//   rx_clk[Ports]: host ─> mac_rx ─┆─> card_top ─> host_mark ─┆─> mac_tx ─> host :tx_clk[Ports]
 //   axil_clk:  AXI4-Lite ─> bar_front ─┆─> card_top's registers
+//
+// Stream Ports is the host's, behind those of the MACs. It has a ready: the host's frames wait while the card takes none.
+// Shells carry it with the clocks of MAC 0; while these stand still, the host's frames wait.
 //
 // All clocks may be of different sources, and any of them may be the same. Each reset input may come from any clock,
 // and resets its own side only: both sides of a crossing then wait for each other (reset_pair). A port whose clock
 // stops stops no other port.
 //
-// The card has neither host streams, host memory nor card memory: a frame to the host is dropped as `unsent`, a burst
-// is refused.
+// The card has neither host memory nor card memory: a burst is refused.
 module shell_card
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -61,21 +64,22 @@ module shell_card
     output logic      s_axil_rvalid,
     input  wire logic s_axil_rready,
 
-    input  wire logic [Ports-1:0] rx_clk,
-    input  wire logic [Ports-1:0] rx_rst_in,
-    input  wire logic [Ports-1:0] mac_rx_tvalid,
-    input  wire logic [512*Ports-1:0] mac_rx_tdata,
-    input  wire logic [64*Ports-1:0] mac_rx_tkeep,
-    input  wire logic [Ports-1:0] mac_rx_tlast,
-    input  wire logic [Ports-1:0] mac_rx_tuser,   // with the last beat: the frame is bad
-    input  wire logic [Ports-1:0] tx_clk,
-    input  wire logic [Ports-1:0] tx_rst_in,
-    output logic      [Ports-1:0] mac_tx_tvalid,
-    output logic      [512*Ports-1:0] mac_tx_tdata,
-    output logic      [64*Ports-1:0] mac_tx_tkeep,
-    output logic      [Ports-1:0] mac_tx_tlast,
-    output logic      [Ports-1:0] mac_tx_tuser,   // with the last beat: the MAC sends the frame as bad
-    input  wire logic [Ports-1:0] mac_tx_tready
+    input  wire logic [Ports:0] rx_clk,
+    input  wire logic [Ports:0] rx_rst_in,
+    input  wire logic [Ports:0] mac_rx_tvalid,
+    output logic      [Ports:0] mac_rx_tready,  // of a MAC always 1
+    input  wire logic [512*Ports+511:0] mac_rx_tdata,
+    input  wire logic [64*Ports+63:0] mac_rx_tkeep,
+    input  wire logic [Ports:0] mac_rx_tlast,
+    input  wire logic [Ports:0] mac_rx_tuser,   // with the last beat: the frame is bad
+    input  wire logic [Ports:0] tx_clk,
+    input  wire logic [Ports:0] tx_rst_in,
+    output logic      [Ports:0] mac_tx_tvalid,
+    output logic      [512*Ports+511:0] mac_tx_tdata,
+    output logic      [64*Ports+63:0] mac_tx_tkeep,
+    output logic      [Ports:0] mac_tx_tlast,
+    output logic      [Ports:0] mac_tx_tuser,   // with the last beat: the MAC sends the frame as bad
+    input  wire logic [Ports:0] mac_tx_tready
 );
   localparam int unsigned W = 8 * PortBytes;
 
@@ -106,12 +110,19 @@ module shell_card
   assign unit_rst = card_rst;
 `endif
 
-  // Ports
+  // Ports and the host's stream
   logic [Ports*W-1:0] rx_tdata, tx_tdata;
   logic [Ports*PortBytes-1:0] rx_tkeep, tx_tkeep;
-  logic [Ports-1:0] rx_tvalid, rx_tlast, rx_tuser, tx_tvalid, tx_tlast, tx_tready, port_up;
-  logic [31:0] rx_lost[Ports], tx_lost[Ports];
-  for (genvar p = 0; p < Ports; p++) begin : gen_port
+  logic [Ports-1:0] rx_tvalid, rx_tlast, rx_tuser, tx_tvalid, tx_tlast, tx_tready;
+  logic [8*BeatBytes-1:0] host_rx_tdata, host_tx_tdata;
+  logic [BeatBytes-1:0] host_rx_tkeep, host_tx_tkeep;
+  logic host_rx_tvalid, host_rx_tlast, host_rx_tuser, host_rx_tready, host_tx_tvalid, host_tx_tlast, host_tx_tready;
+  port_t host_tx_src;
+  logic [31:0] host_tx_mark;
+  time_t host_tx_timestamp;
+  logic [Ports:0] port_up;
+  logic [31:0] rx_lost[Ports+1], tx_lost[Ports+1];
+  for (genvar p = 0; p <= Ports; p++) begin : gen_port
     axis_if rx ();
     axis_if tx ();
     logic rx_own_rst, rx_mac_rst, rx_mac_clear, rx_rst, rx_clear, rx_lost_one;
@@ -146,18 +157,22 @@ module shell_card
         .b_rst(tx_rst),
         .b_clear(tx_clear)
     );
-    mac_rx i_rx (
+    mac_rx #(
+        .Waits(p == Ports)
+    ) i_rx (
         .mac_clk(rx_clk[p]),
         .mac_own_rst(rx_own_rst),
         .mac_rst(rx_mac_rst),
         .mac_clear(rx_mac_clear),
         .mac_tvalid(mac_rx_tvalid[p]),
+        .mac_tready(mac_rx_tready[p]),
         .mac_tdata(mac_rx_tdata[p*512+:512]),
         .mac_tkeep(mac_rx_tkeep[p*64+:64]),
         .mac_tlast(mac_rx_tlast[p]),
         .mac_tuser(mac_rx_tuser[p]),
         .lost(rx_lost_one),
         .clk(card_clk),
+        .own_rst(card_own_rst),
         .rst(rx_rst),
         .clear(rx_clear),
         .rx(rx)
@@ -204,18 +219,57 @@ module shell_card
         .rst(axil_rst),
         .q(port_up[p])
     );
-    assign rx_tdata[p*W+:W] = rx.tdata;
-    assign rx_tkeep[p*PortBytes+:PortBytes] = rx.tkeep;
-    assign rx_tvalid[p] = rx.tvalid;
-    assign rx_tlast[p] = rx.tlast;
-    assign rx_tuser[p] = rx.tuser;
-    assign rx.tready = 1'b1;
-    assign tx.tdata = tx_tdata[p*W+:W];
-    assign tx.tkeep = tx_tkeep[p*PortBytes+:PortBytes];
-    assign tx.tvalid = tx_tvalid[p];
-    assign tx.tlast = tx_tlast[p];
-    assign tx.tuser = 1'b0;
-    assign tx_tready[p] = tx.tready;
+    if (p < Ports) begin : gen_mac
+      assign rx_tdata[p*W+:W] = rx.tdata;
+      assign rx_tkeep[p*PortBytes+:PortBytes] = rx.tkeep;
+      assign rx_tvalid[p] = rx.tvalid;
+      assign rx_tlast[p] = rx.tlast;
+      assign rx_tuser[p] = rx.tuser;
+      assign rx.tready = 1'b1;
+      assign tx.tdata = tx_tdata[p*W+:W];
+      assign tx.tkeep = tx_tkeep[p*PortBytes+:PortBytes];
+      assign tx.tvalid = tx_tvalid[p];
+      assign tx.tlast = tx_tlast[p];
+      assign tx.tuser = 1'b0;
+      assign tx_tready[p] = tx.tready;
+    end else begin : gen_host
+      axis_if #(.Bytes(BeatBytes)) from_host ();
+      axis_if #(.Bytes(BeatBytes)) to_host ();
+      axis_if #(.Bytes(BeatBytes)) marked ();
+      rows_to_beats i_beats (
+          .clk(card_clk),
+          .rst(card_own_rst),
+          .rx(rx),
+          .tx(from_host)
+      );
+      assign host_rx_tdata = from_host.tdata;
+      assign host_rx_tkeep = from_host.tkeep;
+      assign host_rx_tvalid = from_host.tvalid;
+      assign host_rx_tlast = from_host.tlast;
+      assign host_rx_tuser = from_host.tuser;
+      assign from_host.tready = host_rx_tready;
+      assign to_host.tdata = host_tx_tdata;
+      assign to_host.tkeep = host_tx_tkeep;
+      assign to_host.tvalid = host_tx_tvalid;
+      assign to_host.tlast = host_tx_tlast;
+      assign to_host.tuser = 1'b0;
+      assign host_tx_tready = to_host.tready;
+      host_mark i_mark (
+          .clk(card_clk),
+          .rst(card_own_rst),
+          .rx(to_host),
+          .source(host_tx_src),
+          .mark(host_tx_mark),
+          .timestamp(host_tx_timestamp),
+          .tx(marked)
+      );
+      beats_to_rows i_rows (
+          .clk(card_clk),
+          .rst(card_own_rst),
+          .rx(marked),
+          .tx(tx)
+      );
+    end
   end
 
   // Registers
@@ -224,7 +278,7 @@ module shell_card
   logic [1:0] bresp, rresp;
   logic awvalid, awready, wvalid, wready, bvalid, bready, arvalid, arready, rvalid, rready;
   bar_front #(
-      .Ports(Ports),
+      .Streams(Ports + 1),
       .Shell(Shell),
       .Shape({8'd0, 8'(Blocks), 8'(Units), 8'(Ports)})
   ) i_bar (
@@ -378,20 +432,20 @@ module shell_card
       .tx_tready,
       .tx_src(),
       .tx_timestamp(),
-      .host_rx_tdata('0),
-      .host_rx_tkeep('0),
-      .host_rx_tvalid(1'b0),
-      .host_rx_tlast(1'b0),
-      .host_rx_tuser(1'b0),
-      .host_rx_tready(),
-      .host_tx_tdata(),
-      .host_tx_tkeep(),
-      .host_tx_tvalid(),
-      .host_tx_tlast(),
-      .host_tx_tready(1'b0),
-      .host_tx_src(),
-      .host_tx_mark(),
-      .host_tx_timestamp(),
+      .host_rx_tdata,
+      .host_rx_tkeep,
+      .host_rx_tvalid,
+      .host_rx_tlast,
+      .host_rx_tuser,
+      .host_rx_tready,
+      .host_tx_tdata,
+      .host_tx_tkeep,
+      .host_tx_tvalid,
+      .host_tx_tlast,
+      .host_tx_tready,
+      .host_tx_src,
+      .host_tx_mark,
+      .host_tx_timestamp,
       .m_axi_awid(m_axi_awid),
       .m_axi_awaddr(),
       .m_axi_awlen(),

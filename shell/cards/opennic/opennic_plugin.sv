@@ -1,13 +1,14 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// The card as a plugin of OpenNIC's box_322mhz: between the CMACs and nothing else. `penstock fpga init` writes the
-// module that gives it its parameters and its clock.
+// The card as a plugin of OpenNIC's box_322mhz, between the CMACs and the shell's way to the host. `penstock fpga init`
+// writes the module that gives it its parameters and its clock.
 //
 //   CMAC p ─> shell_card ─> CMAC p      AXI4-Lite ─> shell_card's registers
+//   adap 0 ─> shell_card ─> adap 0      the host's frames
 //
-// The shell's own way between host and CMACs, the `adap` streams, is closed: the plugin drops the host's frames, and
-// the host receives none.
+// The host's frames use the shell's streams of port 0, `adap`, hence the network interface of that port. The plugin
+// drops what the host sends at its other interfaces, which receive nothing.
 module opennic_plugin
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -85,13 +86,16 @@ module opennic_plugin
   assign mod_rst_done = {7'h7F, !axil_rst};
   assign box_rst_done = !axil_rst;
 
-  // The shell's own streams
-  assign s_axis_adap_tx_322mhz_tready = '1;
-  assign m_axis_adap_rx_322mhz_tvalid = '0;
-  assign m_axis_adap_rx_322mhz_tdata = '0;
-  assign m_axis_adap_rx_322mhz_tkeep = '0;
-  assign m_axis_adap_rx_322mhz_tlast = '0;
-  assign m_axis_adap_rx_322mhz_tuser_err = '0;
+  // The shell's streams of the other ports
+  if (Ports > 1) begin : gen_others
+    assign s_axis_adap_tx_322mhz_tready[Ports-1:1] = '1;
+    assign m_axis_adap_rx_322mhz_tvalid[Ports-1:1] = '0;
+    assign m_axis_adap_rx_322mhz_tdata[512*Ports-1:512] = '0;
+    assign m_axis_adap_rx_322mhz_tkeep[64*Ports-1:64] = '0;
+    assign m_axis_adap_rx_322mhz_tlast[Ports-1:1] = '0;
+    assign m_axis_adap_rx_322mhz_tuser_err[Ports-1:1] = '0;
+  end
+  logic [Ports-1:0] cmac_rx_ready;  // always 1
 
   shell_card #(
       .Ports(Ports),
@@ -134,21 +138,22 @@ module opennic_plugin
       .s_axil_rresp,
       .s_axil_rvalid,
       .s_axil_rready,
-      .rx_clk(cmac_clk),
-      .rx_rst_in({Ports{shell_rst}}),
-      .mac_rx_tvalid(s_axis_cmac_rx_tvalid),
-      .mac_rx_tdata(s_axis_cmac_rx_tdata),
-      .mac_rx_tkeep(s_axis_cmac_rx_tkeep),
-      .mac_rx_tlast(s_axis_cmac_rx_tlast),
-      .mac_rx_tuser(s_axis_cmac_rx_tuser_err),
-      .tx_clk(cmac_clk),
-      .tx_rst_in({Ports{shell_rst}}),
-      .mac_tx_tvalid(m_axis_cmac_tx_tvalid),
-      .mac_tx_tdata(m_axis_cmac_tx_tdata),
-      .mac_tx_tkeep(m_axis_cmac_tx_tkeep),
-      .mac_tx_tlast(m_axis_cmac_tx_tlast),
-      .mac_tx_tuser(m_axis_cmac_tx_tuser_err),
-      .mac_tx_tready(m_axis_cmac_tx_tready)
+      .rx_clk({cmac_clk[0], cmac_clk}),
+      .rx_rst_in({(Ports + 1) {shell_rst}}),
+      .mac_rx_tvalid({s_axis_adap_tx_322mhz_tvalid[0], s_axis_cmac_rx_tvalid}),
+      .mac_rx_tready({s_axis_adap_tx_322mhz_tready[0], cmac_rx_ready}),
+      .mac_rx_tdata({s_axis_adap_tx_322mhz_tdata[511:0], s_axis_cmac_rx_tdata}),
+      .mac_rx_tkeep({s_axis_adap_tx_322mhz_tkeep[63:0], s_axis_cmac_rx_tkeep}),
+      .mac_rx_tlast({s_axis_adap_tx_322mhz_tlast[0], s_axis_cmac_rx_tlast}),
+      .mac_rx_tuser({s_axis_adap_tx_322mhz_tuser_err[0], s_axis_cmac_rx_tuser_err}),
+      .tx_clk({cmac_clk[0], cmac_clk}),
+      .tx_rst_in({(Ports + 1) {shell_rst}}),
+      .mac_tx_tvalid({m_axis_adap_rx_322mhz_tvalid[0], m_axis_cmac_tx_tvalid}),
+      .mac_tx_tdata({m_axis_adap_rx_322mhz_tdata[511:0], m_axis_cmac_tx_tdata}),
+      .mac_tx_tkeep({m_axis_adap_rx_322mhz_tkeep[63:0], m_axis_cmac_tx_tkeep}),
+      .mac_tx_tlast({m_axis_adap_rx_322mhz_tlast[0], m_axis_cmac_tx_tlast}),
+      .mac_tx_tuser({m_axis_adap_rx_322mhz_tuser_err[0], m_axis_cmac_tx_tuser_err}),
+      .mac_tx_tready({1'b1, m_axis_cmac_tx_tready})
   );
 endmodule
 

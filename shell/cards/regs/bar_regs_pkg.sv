@@ -16,7 +16,7 @@ package bar_regs_pkg;
   localparam logic [31:0] BAR_RESET = 32'h00000030;
   localparam logic [31:0] BAR_PORT_BASE = 32'h00000040;
   localparam logic [31:0] BAR_PORT_STRIDE = 32'h00000008;
-  localparam logic [31:0] BAR_PORT_COUNT = 32'h00000004;
+  localparam logic [31:0] BAR_PORT_COUNT = 32'h00000005;
   localparam logic [31:0] BAR_PORT_RX_LOST = 32'h00000000;
   localparam logic [31:0] BAR_PORT_TX_LOST = 32'h00000004;
 

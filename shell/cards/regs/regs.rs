@@ -22,7 +22,8 @@ pub const BAR_PAGE: u32 = 0x20;
 pub const BAR_ERRORS: u32 = 0x24;
 /// Accesses among these that the card did not answer: it was in reset, or 8,192 cycles of the shell went by.
 pub const BAR_TIMEOUTS: u32 = 0x28;
-/// 1 in bit 0: the card's clock runs and it is out of reset; in bit 8 + p: the two sides of port p are out of reset.
+/// 1 in bit 0: the card's clock runs and it is out of reset; in bit 8 + p: the two sides of port p are out of reset;
+/// behind the ports, the host's stream.
 pub const BAR_STATUS: u32 = 0x2C;
 /// 1 written to bit 0: the card is reset, for 256 cycles of the shell.
 pub const BAR_RESET: u32 = 0x30;
@@ -31,8 +32,8 @@ pub const BAR_PORT_BASE: u32 = 0x40;
 /// Bytes from one to the next.
 pub const BAR_PORT_STRIDE: u32 = 0x8;
 /// How many there are.
-pub const BAR_PORT_COUNT: u32 = 0x4;
-/// Frames from the MAC that were lost as a whole: they found no room, or came in part during a reset.
+pub const BAR_PORT_COUNT: u32 = 0x5;
+/// Frames from the MAC or the host that were lost as a whole: they found no room, or came in part during a reset.
 pub const BAR_PORT_RX_LOST: u32 = 0x0;
-/// Frames to the MAC of which a reset of the port cut the beginning off.
+/// Frames to the MAC or the host of which a reset of the port cut the beginning off.
 pub const BAR_PORT_TX_LOST: u32 = 0x4;

@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //
 // A model of Corundum's shell around the card's application block (shell.h): the core's clock, and two of each MAC. The
-// NIC sends frames of its own at each port all the time. The model fails if one of them is not completed, if the NIC
-// receives a frame, or if the block begins a transfer of its own.
+// host's frames go through the NIC's port 0. At each other port the NIC sends frames of its own all the time. The model
+// fails if a frame of the NIC is not completed, if another port of the NIC receives a frame, or if the block begins a
+// transfer of its own.
 #include "shell.h"
 
 namespace {
@@ -29,7 +30,12 @@ struct Corundum {
                  top.s_axil_app_ctrl_bready,  top.s_axil_app_ctrl_arvalid, top.s_axil_app_ctrl_arready,
                  top.s_axil_app_ctrl_rvalid,  top.s_axil_app_ctrl_rready};
     static constexpr uint32_t Base = 0;  // the application has a BAR of its own
+    static constexpr int HostIn = Clock::Tx, HostOut = Clock::Rx;  // clocks of port 0 that move the host's frames
+    static constexpr bool HostWaits = true;                       // its stream from the card has a ready
     Nic nic[Ports];
+    uint16_t host_tag = 0;                 // of the host's present frame
+    int host_waits = 0, host_waited = 0;   // completions that it waits for, and cycles since the last one
+    unsigned host_turn = 0;
 
     explicit Corundum(VerilatedContext* context) : top(context) {}
 
@@ -52,6 +58,7 @@ struct Corundum {
         top.rst = on;
         top.direct_rx_rst = top.direct_tx_rst = on ? (1 << Ports) - 1 : 0;
         if (on) std::fill(nic, nic + Ports, Nic{});
+        host_waits = host_waited = 0;
     }
 
     void before_rise(const Clock& clock) {
@@ -62,9 +69,27 @@ struct Corundum {
                                           top.m_axi_ddr_awvalid || top.m_axi_ddr_arvalid || top.m_axi_hbm_awvalid ||
                                           top.m_axi_hbm_arvalid || top.m_axis_stat_tvalid))
             fail("the block begins a transfer of its own");
-        if (clock.roles & Clock::Rx && bit(bytes_of(top.m_axis_direct_rx_tvalid), p))
+        if (clock.roles & Clock::Rx && p > 0 && bit(bytes_of(top.m_axis_direct_rx_tvalid), p))
             fail("port " + std::to_string(p) + ": the NIC receives a frame");
-        if (clock.roles & Clock::Tx && !bit(bytes_of(top.direct_tx_rst), p)) serve_nic(p);
+        if (clock.roles & Clock::Tx && !bit(bytes_of(top.direct_tx_rst), p)) p > 0 ? serve_nic(p) : complete_host();
+    }
+
+    // A completion of the host's oldest frame, whose tag is the number of its last beat's frame.
+    void complete_host() {
+        if (bit(bytes_of(top.s_axis_direct_tx_tvalid), 0) && bit(bytes_of(top.s_axis_direct_tx_tready), 0) &&
+            bit(bytes_of(top.s_axis_direct_tx_tlast), 0)) {
+            host_waits++;
+            host_tag++;
+        }
+        if (!bit(bytes_of(top.m_axis_direct_tx_cpl_valid), 0) || !bit(bytes_of(top.m_axis_direct_tx_cpl_ready), 0)) {
+            if (host_waits > 0 && ++host_waited == NicPatience) fail("a frame of the host is not completed");
+            return;
+        }
+        uint16_t tag;
+        std::memcpy(&tag, bytes_of(top.m_axis_direct_tx_cpl_tag), 2);
+        if (host_waits-- == 0 || tag != static_cast<uint16_t>(host_tag - host_waits - 1))
+            fail("a completion of a frame that the host has not sent");
+        host_waited = 0;
     }
 
     // What moves between the NIC and the block with a rising edge.
@@ -90,6 +115,8 @@ struct Corundum {
     void after_fall(const Clock& clock) {
         if (!(clock.roles & Clock::Tx)) return;
         const int p = clock.port;
+        // A completion waits for a cycle or two now and then.
+        if (p == 0) return set_bit(bytes_of(top.m_axis_direct_tx_cpl_ready), 0, ++host_turn % 3 == 0);
         const Nic& at = nic[p];
         set_bit(bytes_of(top.s_axis_direct_tx_tvalid), p, !at.open && at.wait == 0);
         set_bit(bytes_of(top.s_axis_direct_tx_tlast), p, at.beat == NicBeats - 1);
@@ -101,6 +128,17 @@ struct Corundum {
     }
 
     void set_rx(int p, bool valid, const Beat& beat) {
+        if (p == Ports) {
+            set_bit(bytes_of(top.s_axis_direct_tx_tvalid), 0, valid);
+            if (!valid) return;
+            std::memcpy(bytes_of(top.s_axis_direct_tx_tdata), beat.data, BeatBytes);
+            std::memcpy(bytes_of(top.s_axis_direct_tx_tkeep), &beat.keep, 8);
+            set_bit(bytes_of(top.s_axis_direct_tx_tlast), 0, beat.last);
+            set_bit(bytes_of(top.s_axis_direct_tx_tuser), 0, beat.bad);
+            for (int i = 0; i < TagBits; i++)
+                set_bit(bytes_of(top.s_axis_direct_tx_tuser), 1 + i, host_tag >> i & 1);
+            return;
+        }
         set_bit(bytes_of(top.s_axis_direct_rx_tvalid), p, valid);
         if (!valid) return;
         std::memcpy(bytes_of(top.s_axis_direct_rx_tdata) + p * BeatBytes, beat.data, BeatBytes);
@@ -111,10 +149,24 @@ struct Corundum {
         set_bit(bytes_of(top.s_axis_direct_rx_tuser), p * RxUserBits, beat.bad);
     }
 
-    void set_tx_ready(int p, bool ready) { set_bit(bytes_of(top.m_axis_direct_tx_tready), p, ready); }
+    // Whether the card takes the beat that is shown.
+    bool rx_ready(int p) { return p < Ports || bit(bytes_of(top.s_axis_direct_tx_tready), 0); }
+
+    void set_tx_ready(int p, bool ready) {
+        if (p < Ports) set_bit(bytes_of(top.m_axis_direct_tx_tready), p, ready);
+        else set_bit(bytes_of(top.m_axis_direct_rx_tready), 0, ready);
+    }
 
     // The beat that the card shows; whether there is one.
     bool tx(int p, Beat& beat) {
+        if (p == Ports) {
+            if (!bit(bytes_of(top.m_axis_direct_rx_tvalid), 0)) return false;
+            std::memcpy(beat.data, bytes_of(top.m_axis_direct_rx_tdata), BeatBytes);
+            std::memcpy(&beat.keep, bytes_of(top.m_axis_direct_rx_tkeep), 8);
+            beat.last = bit(bytes_of(top.m_axis_direct_rx_tlast), 0);
+            beat.bad = bit(bytes_of(top.m_axis_direct_rx_tuser), 0);
+            return true;
+        }
         if (!bit(bytes_of(top.m_axis_direct_tx_tvalid), p)) return false;
         std::memcpy(beat.data, bytes_of(top.m_axis_direct_tx_tdata) + p * BeatBytes, BeatBytes);
         std::memcpy(&beat.keep, bytes_of(top.m_axis_direct_tx_tkeep) + p * 8, 8);

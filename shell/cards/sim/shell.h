@@ -19,6 +19,8 @@
 //   E port 0            the number of frames that have entered there; then the cycle in which each began, two words
 //   G port 0            the number of frames that have left there; then each as its length, the cycles of its first and
 //                       its last beat, and its bytes
+// The host's stream is the port behind the others, as fast as these; it waits where the card is not ready. Frames to the
+// host begin with the header of host_mark.sv.
 //
 // The units are instances of separate models (device/rtl/split), whose wires this file carries as device/rtl/driver.cpp
 // does.
@@ -56,6 +58,7 @@ extern const uint32_t card_design[4];
 namespace {
 
 constexpr int Ports = PENSTOCK_PORTS;
+constexpr int Streams = Ports + 1;  // of the MACs, and the host's
 constexpr int BeatBytes = 64;
 constexpr int64_t WireOverhead = 24;   // preamble 8, FCS 4, gap 12
 constexpr uint32_t LinePsAByte = 80;   // of 100 Gb/s
@@ -146,7 +149,7 @@ struct Shell {
     VerilatedContext context;
     Pins pins{&context};
     std::vector<Clock> clocks;
-    Mac port[Ports];
+    Mac port[Streams];
     std::vector<std::unique_ptr<UnitModel>> units;
     double now = 0;
     double moved_at = 0;  // when a beat has moved at a MAC
@@ -189,24 +192,32 @@ struct Shell {
         // Inputs of a rising edge are sampled before it, and their effects are set at the falling edge.
         if (rise) {
             pins.before_rise(clock);
-            if (clock.roles & Clock::Rx) enter(clock.port);
-            if (clock.roles & Clock::Tx) leave(clock.port);
+            for (int p = 0; p < Streams; p++) {
+                if (moves(clock, p, Clock::Rx, Pins::HostIn)) enter(p);
+                if (moves(clock, p, Clock::Tx, Pins::HostOut)) leave(p);
+            }
         }
         clock.high = rise;
         clock.next += clock.period / 2;
         pins.set_clock(clock, rise);
         if (!rise) {
             pins.after_fall(clock);
-            if (clock.roles & Clock::Rx) show(clock.port);
-            // It holds four beats more than the wire has taken.
-            if (clock.roles & Clock::Tx) {
-                Mac& mac = port[clock.port];
-                mac.ready = mac.drained_at <= now + 4 * BeatBytes * line_ps;
-                pins.set_tx_ready(clock.port, mac.ready);
+            for (int p = 0; p < Streams; p++) {
+                if (moves(clock, p, Clock::Rx, Pins::HostIn)) show(p);
+                if (!moves(clock, p, Clock::Tx, Pins::HostOut)) continue;
+                // It holds four beats more than the wire has taken. OpenNIC's host has no ready.
+                Mac& mac = port[p];
+                mac.ready = mac.drained_at <= now + 4 * BeatBytes * line_ps || (p == Ports && !Pins::HostWaits);
+                pins.set_tx_ready(p, mac.ready);
             }
         }
         if (clock.roles & Clock::Card) card_edge(rise);
         else pins.top.eval();
+    }
+
+    // Whether a clock moves a stream: that of a MAC by its role, the host's by a role of port 0.
+    static bool moves(const Clock& clock, int p, int of_mac, int of_host) {
+        return p < Ports ? (clock.roles & of_mac) && clock.port == p : (clock.roles & of_host) && clock.port == 0;
     }
 
     // The card's clock, and that of its units.
@@ -255,7 +266,7 @@ struct Shell {
     // The same, until all frames have entered and nothing has moved for `quiet` ps; whether that came first.
     bool run_until_quiet(double ps, double quiet) {
         const auto sent = [this] {
-            return std::all_of(port, port + Ports, [](const Mac& mac) { return mac.to_card.empty(); });
+            return std::all_of(port, port + Streams, [](const Mac& mac) { return mac.to_card.empty(); });
         };
         for (const double end = now + ps; now < end && failure.empty();) {
             edge();
@@ -283,7 +294,7 @@ struct Shell {
     // A beat that was shown enters.
     void enter(int p) {
         Mac& mac = port[p];
-        if (!mac.shown) return;
+        if (!mac.shown || !pins.rx_ready(p)) return;
         mac.shown = false;
         const size_t size = mac.to_card.front().bytes.size(), count = mac.count();
         // A beat waits for an edge of the clock, and for the beat before if both came between two edges.
@@ -309,7 +320,7 @@ struct Shell {
         Mac& mac = port[p];
         Beat beat;
         if (!pins.tx(p, beat)) {
-            if (mac.inside && mac.ready) fail("port " + std::to_string(p) + ": the MAC underruns");
+            if (mac.inside && mac.ready && p < Ports) fail("port " + std::to_string(p) + ": the MAC underruns");
             return;
         }
         if (!mac.ready) return;
@@ -444,7 +455,7 @@ void serve(Shell<Pins>& shell, int host, int listener) {
             frame.resize(words[1]);
             if (words[1] > 1 << 20 || !take_all(host, frame.data(), frame.size())) return;
         }
-        if (std::strchr("LFBEG", kind) && words[0] >= static_cast<uint32_t>(Ports)) status = 1;
+        if (std::strchr("LFBEG", kind) && words[0] >= static_cast<uint32_t>(Streams)) status = 1;
         else if (kind == 'R') word = shell.access(false, words[0], 0);
         else if (kind == 'W') shell.access(true, words[0], words[1]);
         else if (kind == 'T' && words[1] == 0) shell.run(static_cast<double>(words[0]) * CardPs);
@@ -455,7 +466,7 @@ void serve(Shell<Pins>& shell, int host, int listener) {
         else if (kind == 'F' || kind == 'B') {
             if (!frame.empty()) shell.port[words[0]].to_card.push_back({std::move(frame), kind == 'B'});
         } else if (kind == 'X') {
-            for (Mac& mac : shell.port) mac.to_card.resize(std::min<size_t>(mac.to_card.size(), mac.sent > 0));
+            for (Mac& mac : shell.port) mac.to_card.resize(std::min<size_t>(mac.to_card.size(), mac.sent > 0 || mac.shown));
         } else if (kind == 'E') {
             auto& entered = shell.port[words[0]].entered;
             word = static_cast<uint32_t>(entered.size());

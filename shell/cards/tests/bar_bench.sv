@@ -70,7 +70,7 @@ module bar_bench (
       .b_clear(card_clear)
   );
   bar_front #(
-      .Ports(2),
+      .Streams(2),
       .Shell("TEST"),
       .Shape(32'h00010402),
       .Timeout(200)

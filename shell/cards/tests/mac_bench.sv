@@ -4,7 +4,9 @@
 // mac_rx and mac_tx of a port, with flat ports.
 module mac_bench
   import penstock_pkg::*;
-(
+#(
+    parameter bit Waits = 0  // the stream has a ready, as the host's
+) (
     input wire logic mac_clk,
     input wire logic mac_rst_in,
     input wire logic clk,
@@ -13,12 +15,14 @@ module mac_bench
     output logic     rst,
 
     input  wire logic         in_tvalid,
+    output logic              in_tready,
     input  wire logic [511:0] in_tdata,
     input  wire logic [ 63:0] in_tkeep,
     input  wire logic         in_tlast,
     input  wire logic         in_tuser,
     output logic              rx_lost,
     output logic              rx_tvalid,
+    input  wire logic         rx_tready,
     output logic      [1023:0] rx_tdata,
     output logic      [ 127:0] rx_tkeep,
     output logic              rx_tlast,
@@ -60,23 +64,27 @@ module mac_bench
       .b_rst(rst),
       .b_clear(clear)
   );
-  mac_rx i_rx (
+  mac_rx #(
+      .Waits(Waits)
+  ) i_rx (
       .mac_clk,
       .mac_own_rst,
       .mac_rst,
       .mac_clear,
       .mac_tvalid(in_tvalid),
+      .mac_tready(in_tready),
       .mac_tdata(in_tdata),
       .mac_tkeep(in_tkeep),
       .mac_tlast(in_tlast),
       .mac_tuser(in_tuser),
       .lost(rx_lost),
       .clk,
+      .own_rst,
       .rst,
       .clear,
       .rx(rx)
   );
-  assign rx.tready = 1'b1;
+  assign rx.tready = rx_tready;
   assign rx_tvalid = rx.tvalid;
   assign rx_tdata = rx.tdata;
   assign rx_tkeep = rx.tkeep;

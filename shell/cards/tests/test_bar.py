@@ -129,7 +129,7 @@ async def identity(dut: Any) -> None:
     await b.start()
     words = [await b.read(regs.BAR_DESIGN + 4 * i) for i in range(4)]
     assert words == [0x00112233, 0x44556677, 0x8899AABB, 0xCCDDEEFF]
-    assert (await b.read(regs.BAR_MAGIC), await b.read(regs.BAR_VERSION)) == (0x504E4650, 0x10000)
+    assert (await b.read(regs.BAR_MAGIC), await b.read(regs.BAR_VERSION)) == (0x504E4650, 0x20000)
     assert (await b.read(regs.BAR_SHELL)).to_bytes(4, "big") == b"TEST" and await b.read(regs.BAR_SHAPE) == 0x10402
     assert await b.read(regs.BAR_STATUS) == 0x201
     for port in (0, 1):

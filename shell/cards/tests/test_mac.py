@@ -1,6 +1,6 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """mac_rx and mac_tx: between a MAC of 512 bits without ready and a port of 1,024 bits, with drift, resets and a card
-that stands still.
+that stands still; and mac_rx for the host's stream, which waits.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class Port:
         self.at_mac: list[tuple[bytes, bool]] = []
         self.lost: Counter[str] = Counter()
         self.card_rate = self.mac_rate = 1.0
+        self.waits = False  # the way in has a ready
+        self.taking = 1.0  # how often the card takes a row, if it may wait
         self.strict = True  # no frame may be missing
         self.resets = {"rst_in": 0, "mac_rst_in": 0}  # of the card and of the MAC, so far
 
@@ -49,6 +51,7 @@ class Port:
             getattr(d, name).value = 0
         for name in ("tx_tvalid", "tx_tdata", "tx_tkeep", "tx_tlast"):
             getattr(d, name).value = 0
+        d.rx_tready.value = 1
         d.mac_rst_in.value = d.rst_in.value = 1
         for name, period in (("clk", self.card_ps), ("mac_clk", self.mac_ps)):
             cocotb.start_soon(self._clock(getattr(d, name), name, period))
@@ -115,26 +118,37 @@ class Port:
                 d.in_tdata.value = int.from_bytes(chunk.ljust(HALF, b"\xa5"), "little")
                 d.in_tkeep.value = (1 << len(chunk)) - 1
                 d.in_tlast.value, d.in_tuser.value = last, last and bad
+                if self.waits:
+                    await ReadOnly()
+                    while not int(d.in_tready.value) and resets == self.resets["mac_rst_in"]:
+                        await FallingEdge(d.mac_clk)
+                        await ReadOnly()
                 if last:
                     self.entered.append((data, bad))
                 else:
                     await FallingEdge(d.mac_clk)
 
     async def _card_takes(self) -> None:
-        d, data, resets = self.dut, b"", 0
+        d, data, resets, ready = self.dut, b"", 0, True
         while True:
             await FallingEdge(d.clk)
+            if self.waits:
+                d.rx_tready.value = ready = self.rng.random() < self.taking
             await ReadOnly()
-            if int(d.rst.value) or resets != self.resets["rst_in"]:
+            # A reset of the MAC's side leaves the card with what it has of a frame.
+            if int(d.rst_in.value) or resets != self.resets["rst_in"]:
                 data, resets = b"", self.resets["rst_in"]
                 continue
-            if not int(d.rx_tvalid.value):
+            if not int(d.rx_tvalid.value) or not ready:
                 continue
             keep = int(d.rx_tkeep.value)
             count, last = keep.bit_count(), int(d.rx_tlast.value)
             assert keep == (1 << count) - 1 and count and (last or count == ROW)
             data += d.rx_tdata.value.to_unsigned().to_bytes(ROW, "little")[:count]
-            if last:
+            if last and int(d.rx_tuser.value) and not self.strict:
+                self.lost["cut on the way in"] += 1
+                data = b""
+            elif last:
                 self._arrived(self.entered, self.at_card, (data, bool(int(d.rx_tuser.value))))
                 data = b""
 
@@ -374,6 +388,43 @@ async def a_frame_that_a_reset_cuts(dut: Any) -> None:
         assert len(p.at_mac) == arrived + 3, side
 
 
+@cocotb.test()
+async def host_waits(dut: Any) -> None:
+    """A card that takes rows now and then, or none for long: the host's frames wait, short and longest ones in any
+    order, and none is lost. Resets of the MAC's side meanwhile cut a frame, which ends marked bad.
+    """
+    p = port(dut, 8)
+    p.waits = True
+    await p.start()
+    for taking in (0.2, 1.0, 0.6):
+        p.taking = taking
+        sizes = [p.rng.choice([60, 64, 65, 128, 129, 1500, LONGEST]) for _ in range(40)]
+        p.to_card.extend((p.rng.randbytes(size), p.rng.random() < 0.1) for size in [*[60] * 150, *sizes, *[65] * 150])
+        await p.drain()
+        # The queue fills while the card takes nothing.
+        p.taking = 0.0
+        p.to_card.extend((p.rng.randbytes(size), False) for size in [*[LONGEST] * 3, *[60] * 500, LONGEST])
+        await Timer(8, unit="us")
+        assert len(p.to_card) > 1 and not int(dut.in_tready.value)
+        p.taking = taking
+        await p.drain()
+    assert len(p.at_card) == 3 * (340 + 504) and not +p.lost
+    p.taking = 0.1
+    for turn in range(8):
+        p.strict = False
+        p.to_card.extend((p.rng.randbytes(p.rng.choice([65, 1500, 9000])), False) for _ in range(6))
+        await Timer(p.rng.randrange(500, 2500), unit="ns")
+        await p.reset("mac_rst_in", p.rng.choice([5, 40, 400]))
+        await p.drain()
+        p.entered.clear()
+        p.strict = True
+        arrived = len(p.at_card)
+        p.to_card.extend((p.rng.randbytes(size), False) for size in (60, 1500, 65))
+        await p.drain()
+        assert len(p.at_card) == arrived + 3, f"turn {turn}"
+    assert p.lost["cut on the way in"] > 0, p.lost
+
+
 @pytest.mark.parametrize(
     "testcase", ["all_lengths", "line_rate", "no_room", "jabber", "resets_on_the_way_in", "a_frame_that_a_reset_cuts"]
 )
@@ -388,7 +439,11 @@ def test_resets() -> None:
     simulated(4000, "resets")
 
 
-def simulated(card_ps: int, testcase: str) -> None:
+def test_host_waits() -> None:
+    simulated(4000, "host_waits", waits=True)
+
+
+def simulated(card_ps: int, testcase: str, *, waits: bool = False) -> None:
     """Runs one test on the converters, with a card clock of this period."""
     simulate(
         "mac_bench",
@@ -401,6 +456,7 @@ def simulated(card_ps: int, testcase: str) -> None:
             "shell/cards/tests/mac_bench.sv",
         ],
         "test_mac",
+        {"Waits": int(waits)},
         testcase=testcase,
         defines=["PENSTOCK_METASTABLE"],
         plusargs=[f"+card={card_ps}"],

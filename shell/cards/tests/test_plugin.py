@@ -22,6 +22,7 @@ PLUGIN = ROOT / "shell/cards/opennic/opennic_plugin.sv"
 TABLE = ROOT / "shell/cards/opennic/box_322mhz.toml"
 FACTS = DATA / "cards/opennic-box_322mhz.json"
 Port = tuple[str, str, int, bool]  # name, direction, width, one for each CMAC
+PARAMETERS = r"(?:#\(\n(?: +\..*\n)+ +\) )?"  # of an instance, one a line
 CROSSINGS = ("sync_bits", "reset_bridge", "cross_word")
 
 
@@ -115,8 +116,8 @@ def test_project_has_all_files_that_its_script_reads(project: Path) -> None:
 
 def instances(module: str, sources: dict[str, str], path: str = "") -> Iterator[tuple[str, str]]:
     """Path and module of each crossing below a module of ours. Blocks of a port are `gen_port[p].`."""
-    for child, name in re.findall(r"^ +(\w+) (?:#\((?:.|\n)*?\n +\) )?(i_\w+) \(", sources[module], re.MULTILINE):
-        indented = re.search(rf"^ {{4,}}{child} (?:#\((?:.|\n)*?\n +\) )?{name} \(", sources[module], re.MULTILINE)
+    for child, name in re.findall(rf"^ +(\w+) {PARAMETERS}(i_\w+) \(", sources[module], re.MULTILINE):
+        indented = re.search(rf"^ {{4,}}{child} {PARAMETERS}{name} \(", sources[module], re.MULTILINE)
         place = f"{path}{'gen_port[*].' if indented else ''}{name}"
         if child in CROSSINGS:
             yield place, child
@@ -157,7 +158,7 @@ def test_each_crossing_has_its_constraint(shell: str, top: str, tmp_path: Path) 
     sources = {file.stem: file.read_text() for file in files}
     wanted = Counter()
     for path, kind in instances(top, sources):
-        for port in range(2) if "[*]" in path else [0]:
+        for port in range(3) if "[*]" in path else [0]:
             wanted[(path.replace("[*]", f"[{port}]"), kind)] += 1
     text = (project / "crossings.xdc").read_text().replace("\\[", "[").replace("\\]", "]")
     cells = r"\[get_cells -hier -filter \{NAME =~ \*(i_shell_card/\S+)/(\w+)_reg\*\}\]"
