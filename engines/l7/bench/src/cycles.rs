@@ -46,6 +46,8 @@ fn crowd(lab: &Lab, device: &mut RtlDevice, steps: usize, paper: f64) -> Result<
     let compiled = penstock_l7_compiler::compile("the bench's rules", &text);
     let compiled = compiled.map_err(|faults| BenchError::Program(Box::new(faults)))?;
     let (rules, takes) = (&compiled.program.applications[0].types[0].rules, compiled.images[0].types[0].steps());
+    // The rules before must be few: new ones are written beside them.
+    card::load_rules(device, Paths::of(1))?;
     card::load_text(device, PATHS, text)?;
     let in_a_row = (steps > 1).then_some(("in a row", steps));
     for (last, all) in in_a_row.into_iter().chain([("by hash", steps + 1)]) {

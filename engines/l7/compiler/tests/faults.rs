@@ -256,8 +256,8 @@ fn fields_of_a_rule_fit_what_the_card_sees() {
         "{message}"
     );
     // Each alternative must have room.
-    let text = format!("rule r {{ s = \"a\" | skip 250; n = 7; }} => drop; default => drop;");
-    assert!(faults(&text)[0].1.contains("needs fields of 258 bytes"), "{:?}", faults(&text));
+    let all = faults("rule r { s = \"a\" | skip 250; n = 7; } => drop; default => drop;");
+    assert!(all[0].1.contains("needs fields of 258 bytes"), "{all:?}");
 }
 
 /// A query that the card sees whole has a name of up to 238 bytes: behind it stand its end, the type and the class.

@@ -308,9 +308,9 @@ fn find(field: Field<'_>, from: usize, byte: u8) -> Option<usize> {
         let Some(word) = eight(field.bytes, at) else {
             return field.value()[at..].iter().position(|one| *one == byte).map(|place| at + place);
         };
-        let differs = word ^ ONES * u64::from(byte);
+        let differs = word ^ (ONES * u64::from(byte));
         // The highest bit of each byte that is 0, and of some above the first of them.
-        let same = differs.wrapping_sub(ONES) & !differs & ONES << 7;
+        let same = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
         if same != 0 {
             let place = at + same.trailing_zeros() as usize / 8;
             return (place < field.length).then_some(place);
