@@ -120,8 +120,8 @@ fn traffic(case: Case) -> Traffic {
     for id in 0..MESSAGES {
         // All rules if there are fewer than messages, otherwise some from the first to the last.
         let path = paths.path(id as usize * paths.rules.div_ceil(MESSAGES as usize) % paths.rules);
-        // A case ends within a message, whose number the next case must not use with another count.
-        let id = u32::from(packets) << 16 | id;
+        // A case ends within a message, which waits for its other packets: no other case may use its number.
+        let id = (size as u32) << 20 | u32::from(packets) << 16 | id;
         for frame in (Message { app: PATHS, path: &path, id, size, packets }).frames() {
             traffic.push(Port::Ethernet(0), &frame, 0);
         }
@@ -148,6 +148,8 @@ fn measure(device: &mut RtlDevice, case: Case) -> Result<f64, BenchError> {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::HashMap;
+
     use super::*;
 
     #[test]
@@ -168,6 +170,20 @@ mod tests {
         assert_eq!((last[0], last[60]), (&b"b0000"[..], &b"b4080"[..]));
         last.dedup();
         assert_eq!(last.len(), 61);
+    }
+
+    /// The packets of a message that a case has begun must not meet those of another case.
+    #[test]
+    fn cases_share_no_numbers_of_messages_of_several_packets() {
+        let mut numbers = HashMap::new();
+        for case in cases().into_iter().filter(|case| case.packets > 1) {
+            let traffic = traffic(case);
+            for frame in &traffic.frames {
+                let number = traffic.bytes[frame.range.clone()][44..48].to_vec();
+                assert_eq!(numbers.entry(number).or_insert(case), &case);
+            }
+        }
+        assert_eq!(numbers.len(), 14 * MESSAGES as usize);
     }
 
     #[test]
