@@ -72,7 +72,7 @@ fn crowd_row(steps: usize, last: &str, all: usize, paper: f64, cycles: u64) -> R
 }
 
 fn rows(steps: usize, paper: f64, to_block: u64, cycles: u64) -> [Row; 2] {
-    let case = parameters(&[("steps", json!(steps))]);
+    let case = parameters(&[("steps", json!(steps)), ("rules", json!(1))]);
     let goal = 9.0 + 2.0 * steps as f64;
     let ns = (to_block + cycles) as f64 * 1000.0 / wire::CLOCK_MHZ;
     let goal_ns = (steps == 2).then_some(GOAL_NS);
