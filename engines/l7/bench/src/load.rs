@@ -21,8 +21,8 @@ pub const PATHS: App = App { name: "paths", number: 1, udp: 7000, exit: 1 };
 /// The second application of benches with two.
 pub const OTHERS: App = App { name: "others", number: 2, udp: 8000, exit: 0 };
 
-/// Rules of an application: all take `steps` skip-and-matches, each of which matches `bytes` bytes. The last match tells
-/// `rules` values apart, of at least five bytes if there are several.
+/// Rules of an application: all take `steps` skip-and-matches, each of which matches `bytes` bytes. The last match
+/// tells `rules` values apart, of at least five bytes if there are several.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paths {
     pub steps: usize,
@@ -36,9 +36,9 @@ impl Paths {
         Self { steps, rules: 1, bytes: 1 }
     }
 
-    /// The source of an application with these rules. Each skip but the first goes to the next `/`. Beside the rules, one
-    /// for each earlier step matches other messages. Messages of [`Self::path`] leave at the application's port, all
-    /// others are dropped.
+    /// The source of an application with these rules. Each skip but the first goes to the next `/`. Beside the rules,
+    /// one for each earlier step matches other messages. Messages of [`Self::path`] leave at the application's port,
+    /// all others are dropped.
     pub fn source(self, app: App) -> String {
         let App { name, number, udp, exit } = app;
         let mut text = format!(
@@ -84,8 +84,8 @@ application {name} = {number} {{ udp port {udp}; on Request {{\n"
 /// The number of a crowd's rules.
 pub const CROWD: usize = 4096;
 
-/// 4,096 rules that overlap each other. All take `steps` skip-and-matches with two sets of delimiters, and end with up to
-/// 32 bytes:
+/// 4,096 rules that overlap each other. All take `steps` skip-and-matches with two sets of delimiters, and end with up
+/// to 32 bytes:
 ///
 /// - 2,046 values behind `/v`, each of which a rule for its first 16 bytes has, too;
 /// - two values behind `/w`;
@@ -96,7 +96,8 @@ pub struct Crowd {
 }
 
 impl Crowd {
-    /// The source of the application. Messages of [`Self::path`] leave at the application's port, all others are dropped.
+    /// The source of the application. Messages of [`Self::path`] leave at the application's port, all others are
+    /// dropped.
     pub fn source(self) -> String {
         let App { name, number, udp, exit } = PATHS;
         let mut text = format!(
@@ -141,8 +142,8 @@ rule v priority 1 {{ path = {} ..; }} => drop;\n",
         format!("{begin}{middle} until \"/;\" \"{value}\"")
     }
 
-    /// The second value of a rule, and its last one: of 32 bytes, with the branch if that is in the same match. Rules 2n
-    /// and 2n + 1 share the last one, except for the last two rules.
+    /// The second value of a rule, and its last one: of 32 bytes, with the branch if that is in the same match. Rules
+    /// 2n and 2n + 1 share the last one, except for the last two rules.
     fn value(self, rule: usize) -> (&'static str, String) {
         let (branch, mut value) = if rule >= CROWD - 4 {
             ("w", format!("{rule:032}"))

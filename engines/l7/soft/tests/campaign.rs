@@ -122,8 +122,8 @@ fn fields_of(seen: &[u8]) -> BTreeMap<u8, Vec<u8>> {
     fields
 }
 
-/// The labels from a place on, the first one first, and where the question goes on; None: there is no such name. `before`
-/// is the place before which a pointer must lead.
+/// The labels from a place on, the first one first, and where the question goes on; None: there is no such name. A
+/// pointer must lead to a place before `before`.
 fn labels_from(seen: &[u8], at: usize, before: usize) -> Option<(Vec<Vec<u8>>, usize)> {
     let size = *seen.get(at)?;
     if size == 0 {
