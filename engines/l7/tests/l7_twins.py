@@ -27,7 +27,7 @@ from typing import Any
 if __name__ == "__main__":
     sys.path += [str(Path(__file__).parents[3] / "python")]
 
-from l7_language import Ambiguous, Application, On, Program, Rule
+from l7_language import Ambiguous, Application, On, Program, Range, Rule
 from l7_model import COUNTERS, Card, Out
 from l7_random import (
     TIMEOUT,
@@ -128,6 +128,14 @@ def deserved(random: Random, on: On, rule: Rule, message: str) -> None:
         # If a rule has patterns of several lengths, a longer one may also match the message that is shown.
         assert rule.priority == other.priority and rule.action != other.action, message
         assert on.longest or on.order(rule, fields) == on.order(other, fields), message
+    elif found := re.match(r"this rule needs fields of (\d+) bytes", message):
+        # Of the longest alternative of each field, with the field's number and length
+        shortest = [
+            [one.width if isinstance(one, Range) else one.length()[0] for one in patterns]
+            for patterns in rule.conditions.values()
+        ]
+        least = sum(2 + max(lengths) for lengths in shortest)
+        assert 256 < int(found[1]) <= least, f"{message}\nbut {least} bytes do"
 
 
 def reason(message: str) -> str:
@@ -140,6 +148,8 @@ def reason(message: str) -> str:
         "kinds of bytes": "classes",
         "begin in too many": "work",
         "combinations": "combinations",
+        "needs fields of": "bytes of fields",
+        "know domain names": "bytes of a name",
     }
     return next((name for part, name in reasons.items() if part in message), message)
 

@@ -7,7 +7,7 @@ use penstock_device::{Device, Override};
 use penstock_l7_host::Ask;
 use serde_json::Value;
 
-use crate::load::{self, App, PATHS};
+use crate::load::{App, PATHS, Paths};
 
 /// Opens the card.
 pub(crate) fn open(lab: &Lab) -> Result<RtlDevice, BenchError> {
@@ -24,9 +24,9 @@ fn open_design(lab: &Lab, name: &str) -> Result<RtlDevice, BenchError> {
     lab.rtl(&card)
 }
 
-/// Gives the application of the card with one rules of so many steps.
-pub(crate) fn load_rules(device: &mut RtlDevice, steps: usize, rules: usize) -> Result<(), BenchError> {
-    ask(device, &load(PATHS, steps, rules)).map(|_| ())
+/// Gives the application of the card with one its rules.
+pub(crate) fn load_rules(device: &mut RtlDevice, paths: Paths) -> Result<(), BenchError> {
+    ask(device, &load(PATHS, paths)).map(|_| ())
 }
 
 /// Gives an application the rules of a source.
@@ -35,9 +35,9 @@ pub(crate) fn load_text(device: &mut RtlDevice, app: App, text: String) -> Resul
     ask(device, &load).map(|_| ())
 }
 
-/// The request that gives an application rules of so many steps.
-pub(crate) fn load(app: App, steps: usize, rules: usize) -> Ask {
-    let text = load::source(app, steps, rules);
+/// The request that gives an application its rules.
+pub(crate) fn load(app: App, paths: Paths) -> Ask {
+    let text = paths.source(app);
     Ask::Load { application: app.name.to_owned(), file: "the bench's rules".to_owned(), text }
 }
 

@@ -14,7 +14,7 @@ use penstock_l7_host::Ask;
 use serde_json::json;
 
 use crate::card;
-use crate::load::{self, CROWD, CROWD_STEPS, Message, PATHS, path};
+use crate::load::{CROWD, Crowd, Message, PATHS, Paths};
 
 /// The bench's name in its rows.
 const BENCH: &str = "l7-cycles";
@@ -30,45 +30,49 @@ pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut device = card::open(lab)?;
     device.record_hops();
     for (steps, paper) in PAPER {
-        card::load_rules(&mut device, steps, 1)?;
-        let (to_block, cycles) = measure(&mut device, &path(steps, 0, 1), steps)?;
+        let paths = Paths::of(steps);
+        card::load_rules(&mut device, paths)?;
+        let (to_block, cycles) = measure(&mut device, &paths.path(0), steps)?;
         lab.report(&rows(steps, paper, to_block, cycles));
     }
-    crowd(lab, &mut device)
+    PAPER.into_iter().try_for_each(|(steps, paper)| crowd(lab, &mut device, steps, paper))
 }
 
 /// Messages while 4,096 rules are loaded that overlap: one whose last value is one of two, and one whose last value is
-/// found by a hash, which takes a step more.
-fn crowd(lab: &Lab, device: &mut RtlDevice) -> Result<(), BenchError> {
-    let text = load::crowd();
+/// found by a hash, which takes a step more. With one skip-and-match, all values are in the first row.
+fn crowd(lab: &Lab, device: &mut RtlDevice, steps: usize, paper: f64) -> Result<(), BenchError> {
+    let crowd = Crowd { steps };
+    let text = crowd.source();
     let compiled = penstock_l7_compiler::compile("the bench's rules", &text);
     let compiled = compiled.map_err(|faults| BenchError::Program(Box::new(faults)))?;
-    let (rules, steps) = (&compiled.program.applications[0].types[0].rules, compiled.images[0].types[0].steps());
+    let (rules, takes) = (&compiled.program.applications[0].types[0].rules, compiled.images[0].types[0].steps());
+    // The rules before must be few: new ones are written beside them.
+    card::load_rules(device, Paths::of(1))?;
     card::load_text(device, PATHS, text)?;
-    let paper = PAPER.into_iter().find(|(steps, _)| *steps == CROWD_STEPS).map(|(_, cycles)| cycles);
-    for (last, all) in [("in a row", CROWD_STEPS), ("by hash", CROWD_STEPS + 1)] {
+    let in_a_row = (steps > 1).then_some(("in a row", steps));
+    for (last, all) in in_a_row.into_iter().chain([("by hash", steps + 1)]) {
         // A rule that lets its message through, and of which all messages take so many steps.
         let takes = |rule: &usize| {
             let at = rules.iter().position(|one| one.name == format!("r{rule}"));
-            at.is_some_and(|at| steps.get(&Some(at)) == Some(&(all, all)))
+            at.is_some_and(|at| takes.get(&Some(at)) == Some(&(all, all)))
         };
-        let none = || BenchError::Wrong(BENCH, format!("no rule is found {last} in {all} steps"));
+        let none = || BenchError::Wrong(BENCH, format!("no rule of {steps} steps is found {last} in {all} steps"));
         let rule = (0..CROWD - 2).step_by(2).find(takes).ok_or_else(none)?;
-        let (_, cycles) = measure(device, &load::crowd_path(rule), CROWD_STEPS)?;
-        lab.report(&[crowd_row(last, all, paper, cycles)]);
+        let (_, cycles) = measure(device, &crowd.path(rule), steps)?;
+        lab.report(&[crowd_row(steps, last, all, paper, cycles)]);
     }
     Ok(())
 }
 
 /// The paper finds a value among any number in one step.
-fn crowd_row(last: &str, steps: usize, paper: Option<f64>, cycles: u64) -> Row {
-    let case = [("steps", json!(CROWD_STEPS)), ("overlapping rules", json!(CROWD)), ("last value", json!(last))];
+fn crowd_row(steps: usize, last: &str, all: usize, paper: f64, cycles: u64) -> Row {
+    let case = [("steps", json!(steps)), ("overlapping rules", json!(CROWD)), ("last value", json!(last))];
     let metric = ("cycles", "cycles to the decision", Lower);
-    Row::new(BENCH, &parameters(&case), metric, [paper, Some(9.0 + 2.0 * steps as f64)], cycles as f64)
+    Row::new(BENCH, &parameters(&case), metric, [Some(paper), Some(9.0 + 2.0 * all as f64)], cycles as f64)
 }
 
 fn rows(steps: usize, paper: f64, to_block: u64, cycles: u64) -> [Row; 2] {
-    let case = parameters(&[("steps", json!(steps))]);
+    let case = parameters(&[("steps", json!(steps)), ("rules", json!(1))]);
     let goal = 9.0 + 2.0 * steps as f64;
     let ns = (to_block + cycles) as f64 * 1000.0 / wire::CLOCK_MHZ;
     let goal_ns = (steps == 2).then_some(GOAL_NS);
@@ -114,7 +118,7 @@ mod tests {
         assert_eq!(more.missed(), [("goal", 17.0)]);
         assert_eq!((ns.value, ns.goal), (92.0, None));
         assert_eq!(rows(2, 21.0, 50, 13)[1].missed(), [("goal", 250.0)]);
-        assert!(crowd_row("by hash", 5, Some(33.0), 19).missed().is_empty());
-        assert_eq!(crowd_row("in a row", 4, Some(33.0), 18).missed(), [("goal", 17.0)]);
+        assert!(crowd_row(4, "by hash", 5, 33.0, 19).missed().is_empty());
+        assert_eq!(crowd_row(4, "in a row", 4, 33.0, 18).missed(), [("goal", 17.0)]);
     }
 }

@@ -3,6 +3,7 @@
 
 mod card;
 mod cycles;
+mod dfa;
 mod isolation;
 mod load;
 mod pair;
@@ -15,12 +16,16 @@ use penstock_bench::Bench;
 
 /// All of them.
 pub static BENCHES: &[Bench] = &[
-    Bench::new("l7-soft", "Messages that native code decides on a core, beside a loop over the rules", soft::run),
+    Bench::new(
+        "l7-soft",
+        "Messages that native code decides on a core, beside a loop over the rules and a DFA",
+        soft::run,
+    ),
     Bench::new("l7-cycles", "Cycles from a message's first beat to its decision (QingNiao, Table 4.2)", cycles::run),
     Bench::new("l7-update", "Rules swapped while messages of two applications flow at line rate", update::run),
     Bench::new("l7-isolation", "An application beside one whose rules take long", isolation::run),
     Bench {
         has_cases: true,
-        ..Bench::new("l7-rate", "Messages a second through one port (QingNiao, Figures 4.16 to 4.21)", rate::run)
+        ..Bench::new("l7-rate", "Messages a second through one port (QingNiao, Figures 4.12, 4.16 to 4.23)", rate::run)
     },
 ];

@@ -8,7 +8,7 @@ use penstock_device::{Port, Rate, Traffic};
 use penstock_l7_host::Ask;
 
 use crate::card;
-use crate::load::{App, Message, OTHERS, PATHS, path};
+use crate::load::{App, Message, OTHERS, PATHS, Paths};
 
 /// Messages of each application in the list that is repeated, a prime.
 const MESSAGES: u32 = 31;
@@ -40,7 +40,7 @@ pub(crate) struct Measured {
 fn traffic(steps: [usize; 2], size: usize) -> Traffic {
     let mut traffic = Traffic::default();
     let mut push = |app: App, steps, id| {
-        for frame in (Message { app, path: &path(steps, 0, 1), id, size, packets: 1 }).frames() {
+        for frame in (Message { app, path: &Paths::of(steps).path(0), id, size, packets: 1 }).frames() {
             traffic.push(Port::Ethernet(0), &frame, 0);
         }
     };
@@ -93,7 +93,7 @@ pub(crate) fn measure(
 /// Gives both applications rules of so many steps.
 pub(crate) fn load_rules(device: &mut RtlDevice, steps: [usize; 2]) -> Result<(), BenchError> {
     for (app, steps) in [PATHS, OTHERS].into_iter().zip(steps) {
-        card::ask(device, &card::load(app, steps, 1))?;
+        card::ask(device, &card::load(app, Paths::of(steps)))?;
     }
     Ok(())
 }

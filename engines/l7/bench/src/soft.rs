@@ -2,8 +2,8 @@
 //! `l7-soft`: messages a second that native code decides on one processor, with four skip-and-matches.
 //!
 //! Two things are timed: the decision alone, and the whole way of a message of one packet through a block, from headers
-//! to the verdict. Beside the decision stands the paper's straw man on the same messages in the same run. All programs
-//! pass the compiler, and fit a card.
+//! to the verdict. Beside the decision stand the paper's straw man and a DFA on the same messages in the same run. All
+//! programs pass the compiler, and fit a card.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -15,13 +15,16 @@ use penstock_l7_compiler::program::{Action, Program};
 use penstock_unit::{Block as _, Entering};
 use serde_json::json;
 
+use crate::dfa::Dfa;
 use crate::load::{HEADERS, Message, PATHS};
 use crate::straw_man::StrawMan;
 
 /// The bench's name in its rows.
 const BENCH: &str = "l7-soft";
-/// The origin of the figure beside a decision.
-const PEER: &str = "measured: the paper's straw man, a loop over the rules in each skip-and-match";
+/// The origin of the figures beside a decision.
+const STRAW_MAN: &str = "measured: the paper's straw man, a loop over the rules in each skip-and-match";
+const DFA: &str =
+    "measured (decisions_dfa): one dense DFA of the crate regex-automata 0.4 for all rules, over the serialized field";
 /// Goal, in millions of messages a second.
 const GOAL: f64 = 10.0;
 /// Rules of a case.
@@ -35,15 +38,23 @@ pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     for rules in RULES {
         let straw_man = straw_man(rules)?;
         let program = program(rules)?;
+        let beside_dfa = dfa(&program, rules)?;
         let decisions = decisions(&program, rules)?;
         let messages = messages(&program, rules)?;
-        let case = parameters(&[("rules", json!(rules)), ("steps", json!(4))]);
-        let row =
-            |metric, unit, paper, value| Row::new(BENCH, &case, (metric, unit, Higher), [paper, Some(GOAL)], value);
-        let beside = row("decisions", "million decisions/s", Some(straw_man), decisions);
-        lab.report(&[Row { peer: Some(PEER.into()), ..beside }, row("messages", "million messages/s", None, messages)]);
+        lab.report(&rows(rules, decisions, [straw_man, beside_dfa], messages));
     }
     Ok(())
+}
+
+fn rows(rules: usize, decisions: f64, [straw_man, dfa]: [f64; 2], messages: f64) -> [Row; 3] {
+    let case = parameters(&[("rules", json!(rules)), ("steps", json!(4))]);
+    let row = |metric, unit, beside, goal, value| Row::new(BENCH, &case, (metric, unit, Higher), [beside, goal], value);
+    let beside = |peer: &str, row: Row| Row { peer: Some(peer.into()), ..row };
+    [
+        beside(STRAW_MAN, row("decisions", "million decisions/s", Some(straw_man), Some(GOAL), decisions)),
+        beside(DFA, row("decisions_dfa", "million decisions/s, beside a DFA", Some(dfa), None, decisions)),
+        row("messages", "million messages/s", None, Some(GOAL), messages),
+    ]
 }
 
 /// The value behind the last `/` of a rule.
@@ -121,6 +132,35 @@ fn messages(program: &Program, rules: usize) -> Result<f64, BenchError> {
     }
 }
 
+/// Rules as expressions over the number, the length and the value of the field.
+fn expressions(rules: usize) -> Vec<String> {
+    (0..rules).map(|rule| format!(r"\x01./[^/]*/v1/[^/]*/{}", item(rule))).collect()
+}
+
+/// The serialized dispatch field of a message.
+fn serialized(frame: &[u8]) -> &[u8] {
+    let payload = &frame[HEADERS..];
+    &payload[..2 + usize::from(payload[1])]
+}
+
+fn dfa(program: &Program, rules: usize) -> Result<f64, BenchError> {
+    let dfa = Dfa::new(&expressions(rules))?;
+    let mut native = Rules::new(&program.applications[0], program);
+    let frames = frames(rules);
+    for frame in &frames {
+        let ours = native.decide(1, &frame[HEADERS..]).action;
+        if dfa.decide(serialized(frame)).map(|rule| Action::Queue(rule as u16)) != Some(ours) {
+            return Err(BenchError::Wrong(BENCH, format!("the DFA does not decide {ours:?}")));
+        }
+    }
+    soft::mpps(frames.len(), || {
+        for frame in &frames {
+            black_box(dfa.decide(serialized(frame)));
+        }
+        Ok(())
+    })
+}
+
 fn straw_man(rules: usize) -> Result<f64, BenchError> {
     let values = |rule: usize| ["", "v1", "", &item(rule)].map(|text| text.as_bytes().to_vec()).to_vec();
     let man = StrawMan::new(&(0..rules).map(values).collect::<Vec<_>>());
@@ -136,4 +176,45 @@ fn straw_man(rules: usize) -> Result<f64, BenchError> {
         }
         Ok(())
     })
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// The DFA decides messages of no rule as ours does, too; [`dfa`] compares those of rules.
+    #[test]
+    fn the_dfa_decides_what_ours_does() {
+        let program = program(32).unwrap();
+        let mut native = Rules::new(&program.applications[0], &program);
+        let dfa = Dfa::new(&expressions(32)).unwrap();
+        let mut counts = [0; 2];
+        for frame in frames(32) {
+            let field = serialized(&frame);
+            assert_eq!(field.len(), 2 + usize::from(frame[HEADERS + 1]));
+            for place in 2..field.len() {
+                for byte in [b'/', b'0', b'\n', 0xFF] {
+                    let mut field = field.to_vec();
+                    field[place] = byte;
+                    let ours = match native.decide(1, &field).action {
+                        Action::Queue(queue) => Some(usize::from(queue)),
+                        _ => None,
+                    };
+                    assert_eq!(dfa.decide(&field), ours, "{}", String::from_utf8_lossy(&field));
+                    counts[usize::from(ours.is_some())] += 1;
+                }
+            }
+        }
+        assert!(counts[0] > 1000 && counts[1] > 1000, "{counts:?}");
+    }
+
+    #[test]
+    fn what_is_slower_than_one_beside_it_falls_behind() {
+        let missed = |beside| {
+            let rows = rows(32, 20.0, beside, 12.0);
+            rows.map(|row| row.missed().len()).iter().sum::<usize>()
+        };
+        assert_eq!((missed([4.0, 15.0]), missed([21.0, 15.0]), missed([4.0, 21.0])), (0, 1, 1));
+    }
 }

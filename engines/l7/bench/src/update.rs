@@ -10,7 +10,7 @@ use penstock_bench::{BenchError, Lab, parameters, wire};
 use serde_json::json;
 
 use crate::card;
-use crate::load::OTHERS;
+use crate::load::{OTHERS, Paths};
 use crate::pair::{Measured, load_rules, looks, measure};
 
 /// The bench's name in its rows.
@@ -28,7 +28,7 @@ pub(crate) fn run(lab: &Lab) -> Result<(), BenchError> {
     let mut device = card::open_pair(lab)?;
     load_rules(&mut device, [STEPS; 2])?;
     let quiet = measure(BENCH, &mut device, [STEPS; 2], SIZE, &looks(LOOKS))?;
-    let swaps = vec![card::load(OTHERS, STEPS, 1); SWAPS];
+    let swaps = vec![card::load(OTHERS, Paths::of(STEPS)); SWAPS];
     let seen = measure(BENCH, &mut device, [STEPS; 2], SIZE, &swaps)?;
     lab.report(&rows(&quiet, &seen));
     Ok(())

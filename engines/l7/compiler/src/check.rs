@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::fault::{Fault, Span, suggest};
 use crate::limits::{
-    APPLICATIONS, DISPATCH_NUMBER, LABELS, LONGEST_FIELD, LONGEST_NAME, PORTS, QUEUES, TENANTS, TYPES, UNITS,
+    APPLICATIONS, DISPATCH_NUMBER, LABELS, LONGEST_FIELD, LONGEST_RULE_NAME, PORTS, QUEUES, SEEN, TENANTS, TYPES, UNITS,
 };
 use crate::pattern::{ByteSet, Condition, Pattern, Step};
 use crate::program::{
@@ -214,6 +214,15 @@ impl Check {
             }
         }
         variants.iter_mut().for_each(|variant| variant.sort_by_key(|(number, _)| *number));
+        // The number and the length of a field take two bytes.
+        let needs = |variant: &Variant| variant.iter().map(|(_, condition)| 2 + condition.shortest()).sum::<usize>();
+        if let Some(bytes) = variants.iter().map(needs).find(|bytes| message.protocol == Protocol::Qnp && *bytes > SEEN)
+        {
+            let text = format!(
+                "this rule needs fields of {bytes} bytes or more, and the card sees the first {SEEN} bytes of a message: shorten its patterns or leave a field out"
+            );
+            self.fault(rule.name.span, text);
+        }
         let action = self.action(&rule.action, message);
         Rule {
             name: rule.name.value.clone(),
@@ -322,8 +331,11 @@ impl Check {
             self.fault(span, "between the dots of a domain name stand 1 to 63 bytes");
             return None;
         }
-        if labels.len() > LABELS || name.len() + 1 > LONGEST_NAME {
-            let text = format!("the card sees domain names of up to {LABELS} labels and {} bytes", LONGEST_NAME - 1);
+        if labels.len() > LABELS || name.len() + 1 > LONGEST_RULE_NAME {
+            let text = format!(
+                "rules know domain names of up to {LABELS} labels and {} bytes, as the card sees {SEEN} bytes of a query: write a zone above this name",
+                LONGEST_RULE_NAME - 1
+            );
             self.fault(span, text);
             return None;
         }

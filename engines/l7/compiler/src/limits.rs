@@ -21,6 +21,9 @@ pub const PORTS: u64 = 4;
 pub const TENANTS: u64 = 64;
 /// Bytes of the longest name or key of a protocol other than QNP.
 pub const LONGEST_NAME: usize = 250;
+/// Bytes of the longest name of a rule for DNS, with its lengths: a query has a header of 12 bytes in front of it, and
+/// the end of the name, the type and the class behind it. Only a pointer into the header makes longer ones.
+pub const LONGEST_RULE_NAME: usize = SEEN - 12 - 1 - 4;
 /// Labels of the longest name.
 pub const LABELS: usize = 32;
 /// Alternatives of a row.

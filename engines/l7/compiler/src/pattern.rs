@@ -190,6 +190,15 @@ pub enum Condition {
 }
 
 impl Condition {
+    /// Bytes of the shortest field that fulfils the condition.
+    #[must_use]
+    pub fn shortest(&self) -> usize {
+        match self {
+            Self::Bytes(pattern) => pattern.steps.len(),
+            Self::Integer { width, .. } => usize::from(*width),
+        }
+    }
+
     /// Whether a field fulfils the condition.
     #[must_use]
     pub fn matches(&self, field: &[u8]) -> bool {

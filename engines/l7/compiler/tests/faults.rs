@@ -239,3 +239,42 @@ fn priorities_are_told_apart_up_to_the_highest() {
     let program = compile("test.l7", &text).unwrap().program;
     assert_eq!(program.applications[0].types[0].rules[0].name, "short");
 }
+
+/// A rule whose fields just fit the first 256 bytes of a message is taken; with a byte more it would never match.
+#[test]
+fn fields_of_a_rule_fit_what_the_card_sees() {
+    let rule = |skip: usize, more: &str| {
+        let first = "a".repeat(120);
+        format!("rule r {{ s = until \"/\" \"{first}\" skip {skip} ..; n = 7; {more} }} => drop; default => drop;")
+    };
+    // 2 + 1 + 120 + 125 bytes, and 2 + 4.
+    assert_eq!(faults(&rule(127, "")), []);
+    let [(column, message)] = &faults(&rule(128, ""))[..] else { panic!("one fault") };
+    assert_eq!(*column, 6);
+    assert!(
+        message.contains("needs fields of 257 bytes or more") && message.contains("shorten its patterns"),
+        "{message}"
+    );
+    // Each alternative must have room.
+    let all = faults("rule r { s = \"a\" | skip 250; n = 7; } => drop; default => drop;");
+    assert!(all[0].1.contains("needs fields of 258 bytes"), "{all:?}");
+}
+
+/// A query that the card sees whole has a name of up to 238 bytes: behind it stand its end, the type and the class.
+#[test]
+fn names_fit_what_the_card_sees() {
+    for (bytes, fits) in [(238, true), (239, false), (249, false), (250, false)] {
+        for kind in ["", "zone "] {
+            let mut name = "a.".repeat(4) + &format!("{}.", "b".repeat(63)).repeat(3);
+            name += &"c".repeat(bytes - name.len());
+            let text = format!(
+                "application a = 1 {{ udp port 53; protocol dns; on query {{\nrule r {{ name = {kind}\"{name}\"; }} => drop; default => drop; }} }}"
+            );
+            let faults = compile("test.l7", &text).err().map(|faults| faults.to_string());
+            assert_eq!(faults.is_none(), fits, "{bytes} {faults:?}");
+            if let Some(fault) = faults {
+                assert!(fault.contains("up to 32 labels and 238 bytes") && fault.contains("write a zone"), "{fault}");
+            }
+        }
+    }
+}

@@ -83,7 +83,7 @@ fn faults_say_what_a_protocol_has() {
         (query("rule r { name = \"a..b\"; } => drop;"), "stand 1 to 63 bytes"),
         (
             query(&format!("rule r {{ name = zone \"{}\"; }} => drop;", "a.".repeat(33))),
-            "up to 32 labels and 249 bytes",
+            "up to 32 labels and 238 bytes",
         ),
         (query("rule r { type = 65536; } => drop;"), "`type` has 16 bits"),
         (query("rule r { name = \"a\"; } => port 4;"), "the number of an Ethernet port is 0 to 3, not 4"),

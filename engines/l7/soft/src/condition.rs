@@ -13,31 +13,31 @@ pub(crate) type Bits = Box<[u64]>;
 const STATES: usize = 16_384;
 /// A transition that was not taken yet.
 const UNKNOWN: u32 = u32::MAX;
-/// In a transition, with the state to which it leads: the state stays the same up to a byte ([`State::until`]).
-const STAYS: u32 = 1 << 31;
+/// In a way into a state, with its number: the state has a shorter way on than its transitions ([`Way`]).
+const SHORT: u32 = 1 << 31;
+/// The same, and there is no way on.
+const END: u32 = SHORT | 1 << 30;
 
 /// The variants that a field fulfils.
-#[derive(Debug)]
-pub(crate) struct Fulfilled {
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Fulfilled<'a> {
     /// A bit each.
-    pub variants: Bits,
-    /// The first of them; `usize::MAX` if the set is empty.
+    pub variants: &'a [u64],
+    /// The first of them, or a number above all if the set is empty.
     pub first: usize,
 }
 
-impl From<Bits> for Fulfilled {
-    fn from(variants: Bits) -> Self {
-        let word = variants.iter().position(|word| *word != 0);
-        let first = word.map_or(usize::MAX, |word| 64 * word + variants[word].trailing_zeros() as usize);
-        Self { variants, first }
-    }
+/// The first variant of a set; `u32::MAX` if the set is empty.
+fn first(variants: &[u64]) -> u32 {
+    let word = variants.iter().position(|word| *word != 0);
+    word.map_or(u32::MAX, |word| 64 * word as u32 + variants[word].trailing_zeros())
 }
 
 /// The conditions on one field.
 #[derive(Debug)]
 pub(crate) struct FieldRules {
-    /// Variants that ask nothing of the field.
-    free: Fulfilled,
+    /// Variants that ask nothing of the field, and the first of them.
+    free: (Bits, u32),
     patterns: Automaton,
     integers: Integers,
 }
@@ -63,16 +63,54 @@ impl FieldRules {
             }
         }
         integers.bounds = Integers::bounds(conditions);
-        Self { patterns: Automaton::new(patterns, &free), integers, free: free.into() }
+        let first = first(&free);
+        Self { patterns: Automaton::new(patterns, &free), integers, free: (free, first) }
     }
 
     /// The variants whose condition a field fulfils; None: the message lacks the field.
-    pub(crate) fn fulfilled(&mut self, field: Option<&[u8]>) -> &Fulfilled {
-        match field {
-            None => &self.free,
-            Some(field) if self.integers.width == 0 => self.patterns.run(field),
-            Some(field) => self.integers.run(field).unwrap_or_else(|| self.patterns.run(field)),
-        }
+    pub(crate) fn fulfilled(&mut self, field: Option<Field<'_>>) -> Fulfilled<'_> {
+        let (variants, first) = match field {
+            None => (&self.free.0, self.free.1),
+            Some(field) => match self.integers.run(field) {
+                Some((variants, first)) => (variants, *first),
+                None => {
+                    let state = self.patterns.run(field);
+                    (&self.patterns.fulfilled[state], self.patterns.states[state].first)
+                }
+            },
+        };
+        Fulfilled { variants, first: first as usize }
+    }
+
+    /// [`Fulfilled::first`] of a field, without a look at the others.
+    pub(crate) fn first(&mut self, field: Option<Field<'_>>) -> usize {
+        let first = match field {
+            None => self.free.1,
+            Some(field) => match self.integers.run(field) {
+                Some((_, first)) => *first,
+                None => {
+                    let state = self.patterns.run(field);
+                    self.patterns.states[state].first
+                }
+            },
+        };
+        first as usize
+    }
+}
+
+/// A field of a message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Field<'a> {
+    /// The field, and what stands behind it in memory: a walk can then read eight bytes at once up to the field's end.
+    pub bytes: &'a [u8],
+    /// Its length.
+    pub length: usize,
+}
+
+impl<'a> Field<'a> {
+    /// Its bytes alone.
+    pub(crate) fn value(self) -> &'a [u8] {
+        &self.bytes[..self.length]
     }
 }
 
@@ -90,12 +128,12 @@ fn set(bits: &mut Bits, at: usize) {
 struct Integers {
     /// Bytes of the integers; 0 if there are no integers.
     width: usize,
-    /// The beginnings of parts, ascending, and the variants that each fulfils.
-    bounds: Vec<(u64, Fulfilled)>,
+    /// The beginnings of parts, ascending, and the variants that each fulfils with the first of them.
+    bounds: Vec<(u64, (Bits, u32))>,
 }
 
 impl Integers {
-    fn bounds(conditions: &[Option<&Condition>]) -> Vec<(u64, Fulfilled)> {
+    fn bounds(conditions: &[Option<&Condition>]) -> Vec<(u64, (Bits, u32))> {
         let ranges = || {
             conditions.iter().filter_map(|condition| match condition {
                 Some(Condition::Integer { low, high, .. }) => Some((*low, *high)),
@@ -117,17 +155,18 @@ impl Integers {
                     set(&mut variants, variant);
                 }
             }
-            (begin, variants.into())
+            let first = first(&variants);
+            (begin, (variants, first))
         };
         begins.into_iter().map(part).collect()
     }
 
-    /// None: the field is no integer of this width.
-    fn run(&self, field: &[u8]) -> Option<&Fulfilled> {
-        if field.len() != self.width {
+    /// None: the field is no integer of this width, or there are no integers.
+    fn run(&self, field: Field<'_>) -> Option<&(Bits, u32)> {
+        if self.width == 0 || field.length != self.width {
             return None;
         }
-        let number = field.iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
+        let number = field.value().iter().fold(0, |number, byte| number << 8 | u64::from(*byte));
         let at = self.bounds.partition_point(|(begin, _)| *begin <= number);
         Some(&self.bounds[at.checked_sub(1)?].1)
     }
@@ -139,14 +178,18 @@ struct Automaton {
     /// Patterns, and the variants whose condition each is.
     patterns: Vec<(Pattern, Bits)>,
     free: Bits,
-    /// A state, by what is left of the patterns. A state is the index of its first transition.
+    /// The number of a state, by what is left of the patterns.
     known: HashMap<Left, u32>,
     states: Vec<State>,
+    /// What is left of the patterns in each state.
+    left: Vec<Left>,
+    /// The variants that a field fulfils which ends in each state.
+    fulfilled: Vec<Bits>,
     /// Bytes that no pattern tells apart have the same class, so that the transitions of a state are few.
     classes: [u8; 256],
     /// Number of classes.
     count: usize,
-    /// The state after each state and class; behind the transitions of a state stands its place in `states`.
+    /// The way to the state after each state and class; behind the transitions of a state stands its number.
     next: Vec<u32>,
 }
 
@@ -183,52 +226,106 @@ fn classes(patterns: &[(Pattern, Bits)]) -> ([u8; 256], usize) {
     (classes, count)
 }
 
-#[derive(Debug)]
+/// What a walk needs of a state.
+#[derive(Debug, Clone, Copy)]
 struct State {
-    left: Left,
-    /// The variants that a field fulfils which ends here.
-    fulfilled: Fulfilled,
-    /// The byte that leads to another state if all others lead back to this one.
-    until: Until,
+    way: Way,
+    /// Where its transitions begin.
+    row: u32,
+    /// The first of the variants that a field fulfils which ends here.
+    first: u32,
 }
 
-/// The bytes that lead from a state to another one.
+/// The way from a state to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Until {
-    /// Several.
-    Any,
-    /// This one alone.
-    Byte(u8),
-    /// None.
+enum Way {
+    /// By a transition for each byte.
+    Byte,
+    /// All bytes but this one lead back to the state. This one leads to a state, if it was made already ([`UNKNOWN`]).
+    Until { byte: u8, to: u32 },
+    /// All patterns wait for the same bytes, `length` of them, which lead to a state, if it was made already.
+    Run { bytes: u64, length: u8, to: u32 },
+    /// All bytes lead back to the state.
     End,
 }
 
-impl Until {
+impl Way {
+    /// The most bytes of a run.
+    const LONGEST: usize = 8;
+
     fn of(patterns: &[(Pattern, Bits)], left: &Left) -> Self {
-        let mut until = Self::End;
+        let run = Self::run(patterns, left);
+        if !run.is_empty() {
+            let bytes = run.iter().rev().fold(0, |bytes, byte| bytes << 8 | u64::from(*byte));
+            return Self::Run { bytes, length: run.len() as u8, to: UNKNOWN };
+        }
+        let mut way = Self::End;
         for (pattern, state) in left {
             match patterns[*pattern as usize].0.steps.get(usize::from(*state)) {
                 None if patterns[*pattern as usize].0.open => {}
                 Some(Step::Until(set)) => {
                     let mut bytes = set.bytes();
-                    until = match (until, bytes.next(), bytes.next()) {
-                        (Self::End, Some(byte), None) => Self::Byte(byte),
-                        (Self::Byte(known), Some(byte), None) if known == byte => until,
-                        _ => return Self::Any,
+                    way = match (way, bytes.next(), bytes.next()) {
+                        (Self::End, Some(byte), None) => Self::Until { byte, to: UNKNOWN },
+                        (Self::Until { byte: known, .. }, Some(byte), None) if known == byte => way,
+                        _ => return Self::Byte,
                     };
                 }
-                _ => return Self::Any,
+                _ => return Self::Byte,
             }
         }
-        until
+        way
     }
+
+    /// The bytes for which all patterns wait, up to the longest run.
+    fn run(patterns: &[(Pattern, Bits)], left: &Left) -> Vec<u8> {
+        let wanted = |(pattern, state): &(u32, u16), at: usize| match patterns[*pattern as usize]
+            .0
+            .steps
+            .get(usize::from(*state) + at)
+        {
+            Some(Step::Byte(wanted)) => *wanted,
+            _ => None,
+        };
+        let same = |at: usize| {
+            let byte = wanted(left.first()?, at)?;
+            left.iter().all(|pattern| wanted(pattern, at) == Some(byte)).then_some(byte)
+        };
+        (0..Self::LONGEST).map_while(same).collect()
+    }
+}
+
+/// Eight bytes from a place on as a number, the first byte lowest; None: there are not so many.
+fn eight(bytes: &[u8], at: usize) -> Option<u64> {
+    bytes.get(at..)?.first_chunk().map(|eight| u64::from_le_bytes(*eight))
+}
+
+/// Place of the first byte of this value in a field, from a place on.
+fn find(field: Field<'_>, from: usize, byte: u8) -> Option<usize> {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    let mut at = from;
+    while at < field.length {
+        let Some(word) = eight(field.bytes, at) else {
+            return field.value()[at..].iter().position(|one| *one == byte).map(|place| at + place);
+        };
+        let differs = word ^ (ONES * u64::from(byte));
+        // The highest bit of each byte that is 0, and of some above the first of them.
+        let same = differs.wrapping_sub(ONES) & !differs & (ONES << 7);
+        if same != 0 {
+            let place = at + same.trailing_zeros() as usize / 8;
+            return (place < field.length).then_some(place);
+        }
+        at += 8;
+    }
+    None
 }
 
 impl Automaton {
     fn new(patterns: Vec<(Pattern, Bits)>, free: &Bits) -> Self {
         let (classes, count) = classes(&patterns);
-        let (known, states, next) = (HashMap::new(), Vec::new(), Vec::new());
-        let mut automaton = Self { patterns, free: free.clone(), known, states, classes, count, next };
+        let (known, next) = (HashMap::new(), Vec::new());
+        let (states, left, fulfilled) = (Vec::new(), Vec::new(), Vec::new());
+        let mut automaton = Self { patterns, free: free.clone(), known, states, left, fulfilled, classes, count, next };
         automaton.begin();
         automaton
     }
@@ -237,25 +334,33 @@ impl Automaton {
     fn begin(&mut self) {
         self.known.clear();
         self.states.clear();
+        self.left.clear();
+        self.fulfilled.clear();
         self.next.clear();
         self.state((0..self.patterns.len() as u32).map(|pattern| (pattern, 0)).collect());
     }
 
-    /// Index of the transition of a state with a byte.
-    fn place(&self, state: u32, byte: u8) -> usize {
-        state as usize + usize::from(self.classes[usize::from(byte)])
+    /// Index of the transition with a byte, among those that begin here.
+    fn place(&self, row: u32, byte: u8) -> usize {
+        row as usize + usize::from(self.classes[usize::from(byte)])
     }
 
-    /// The state of this number.
-    fn at(&self, state: u32) -> &State {
-        &self.states[self.next[state as usize + self.count] as usize]
+    /// The way into a state: its number, or the beginning of its transitions.
+    fn way(&self, state: u32) -> u32 {
+        let State { way, row, .. } = self.states[state as usize];
+        match way {
+            Way::Byte => row,
+            Way::End => END | state,
+            Way::Until { .. } | Way::Run { .. } => SHORT | state,
+        }
     }
 
+    /// The way into the state in which this is left of the patterns.
     fn state(&mut self, left: Left) -> u32 {
         if let Some(state) = self.known.get(&left) {
-            return *state;
+            return self.way(*state);
         }
-        let number = self.next.len() as u32;
+        let number = self.states.len() as u32;
         let mut fulfilled = self.free.clone();
         for (pattern, state) in &left {
             let (pattern, variants) = &self.patterns[*pattern as usize];
@@ -263,53 +368,107 @@ impl Automaton {
                 fulfilled.iter_mut().zip(variants).for_each(|(all, more)| *all |= more);
             }
         }
-        let until = Until::of(&self.patterns, &left);
-        let number = if until == Until::Any { number } else { number | STAYS };
-        self.known.insert(left.clone(), number);
-        self.next.resize(self.next.len() + self.count, UNKNOWN);
-        self.next.push(self.states.len() as u32);
-        self.states.push(State { left, fulfilled: fulfilled.into(), until });
-        number
-    }
-
-    fn run(&mut self, field: &[u8]) -> &Fulfilled {
-        let mut at = 0;
-        let mut bytes = field.iter();
-        while let Some(byte) = bytes.next() {
-            let next = self.next[self.place(at, *byte)];
-            if next < STAYS {
-                at = next;
-                continue;
-            }
-            at = if next == UNKNOWN { self.transition(at, *byte) } else { next };
-            if at >= STAYS {
-                at -= STAYS;
-                // Bytes that change nothing take no transition each.
-                let rest = bytes.as_slice();
-                let stays = match self.at(at).until {
-                    Until::Byte(until) => rest.iter().position(|byte| *byte == until).unwrap_or(rest.len()),
-                    Until::Any | Until::End => rest.len(),
-                };
-                bytes = rest[stays..].iter();
-            }
+        let way = Way::of(&self.patterns, &left);
+        self.states.push(State { way, row: self.next.len() as u32, first: first(&fulfilled) });
+        if way != Way::End {
+            self.next.resize(self.next.len() + self.count, UNKNOWN);
+            self.next.push(number);
         }
-        &self.at(at).fulfilled
+        self.known.insert(left.clone(), number);
+        self.left.push(left);
+        self.fulfilled.push(fulfilled);
+        self.way(number)
     }
 
-    fn transition(&mut self, from: u32, byte: u8) -> u32 {
+    /// The number of the state in which a field ends.
+    fn run(&mut self, field: Field<'_>) -> usize {
+        let mut way = self.way(0);
+        let mut at = 0;
+        loop {
+            let mut row = way;
+            if way >= SHORT {
+                if way >= END {
+                    return (way - END) as usize;
+                }
+                let number = way - SHORT;
+                let state = self.states[number as usize];
+                // Where the bytes that the state waits for end, and the way behind them.
+                let (behind, to) = match state.way {
+                    // Bytes that change nothing take no transition each.
+                    Way::Until { byte, to } => match find(field, at, byte) {
+                        Some(place) => (place + 1, to),
+                        None => return number as usize,
+                    },
+                    Way::Run { bytes, length, to } => match eight(field.bytes, at) {
+                        Some(eight) if (eight ^ bytes) << (64 - 8 * u32::from(length)) == 0 => {
+                            (at + usize::from(length), to)
+                        }
+                        _ => (usize::MAX, to),
+                    },
+                    Way::Byte | Way::End => (usize::MAX, UNKNOWN),
+                };
+                if behind <= field.length {
+                    at = behind;
+                    way = if to == UNKNOWN { self.go_on(number as usize) } else { to };
+                    continue;
+                }
+                row = state.row;
+            }
+            if at == field.length {
+                return self.next[row as usize + self.count] as usize;
+            }
+            let byte = field.bytes[at];
+            way = self.next[self.place(row, byte)];
+            if way == UNKNOWN {
+                way = self.transition(row, byte);
+            }
+            at += 1;
+        }
+    }
+
+    /// The way into the state behind the bytes that a state waits for.
+    fn go_on(&mut self, number: usize) -> u32 {
+        let steps = match self.states[number].way {
+            Way::Run { length, .. } => u16::from(length),
+            _ => 1,
+        };
+        // A pattern that has ended stays where it is.
+        let ended = |pattern: u32, state: u16| usize::from(state) == self.patterns[pattern as usize].0.steps.len();
+        let step = |(pattern, state): &(u32, u16)| match ended(*pattern, *state) {
+            true => (*pattern, *state),
+            false => (*pattern, state + steps),
+        };
+        let to: Left = self.left[number].iter().map(step).collect();
+        let (to, is_kept) = self.reach(to);
+        if is_kept && let Way::Until { to: known, .. } | Way::Run { to: known, .. } = &mut self.states[number].way {
+            *known = to;
+        }
+        to
+    }
+
+    /// The way into the state behind a transition.
+    fn transition(&mut self, row: u32, byte: u8) -> u32 {
         let step = |(number, state): &(u32, u16)| {
             let next = self.patterns[*number as usize].0.next(usize::from(*state), byte)?;
             Some((*number, next as u16))
         };
-        let to: Left = self.at(from).left.iter().filter_map(step).collect();
-        if self.states.len() >= STATES && !self.known.contains_key(&to) {
-            self.begin();
-            return self.state(to);
+        let from = self.next[row as usize + self.count] as usize;
+        let to: Left = self.left[from].iter().filter_map(step).collect();
+        let (to, is_kept) = self.reach(to);
+        if is_kept {
+            let place = self.place(row, byte);
+            self.next[place] = to;
         }
-        let next = self.state(to);
-        let place = self.place(from, byte);
-        self.next[place] = next;
-        next
+        to
+    }
+
+    /// The way into a state, and whether the states from before are kept.
+    fn reach(&mut self, left: Left) -> (u32, bool) {
+        if self.states.len() >= STATES && !self.known.contains_key(&left) {
+            self.begin();
+            return (self.state(left), false);
+        }
+        (self.state(left), true)
     }
 }
 
@@ -317,6 +476,11 @@ impl Automaton {
 mod tests {
     use super::*;
     use penstock_l7_compiler::pattern::ByteSet;
+
+    /// A field with nothing behind it.
+    fn whole(bytes: &[u8]) -> Field<'_> {
+        Field { bytes, length: bytes.len() }
+    }
 
     /// Patterns that need more states than the limit give the same result as each of them alone.
     #[test]
@@ -340,7 +504,7 @@ mod tests {
                 number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
                 field.push(b'a' + (number >> 28) as u8);
             }
-            let fulfilled = field_rules.fulfilled(Some(&field)).variants[0];
+            let fulfilled = field_rules.fulfilled(Some(whole(&field))).variants[0];
             for (at, pattern) in patterns.iter().enumerate() {
                 assert_eq!(fulfilled >> at & 1 == 1, pattern.matches(&field), "{at} {field:?}");
             }
@@ -369,9 +533,69 @@ mod tests {
             for number in 0..4usize.pow(length) {
                 let field: Vec<u8> = (0..length).map(|at| b"abc/"[number >> (2 * at) & 3]).collect();
                 for (rules, patterns) in &mut sets {
-                    let fulfilled = rules.fulfilled(Some(&field)).variants[0];
+                    let fulfilled = rules.fulfilled(Some(whole(&field))).variants[0];
                     for (at, pattern) in patterns.iter().enumerate() {
                         assert_eq!(fulfilled >> at & 1 == 1, pattern.matches(&field), "{pattern:?} {field:?}");
+                    }
+                }
+            }
+        }
+    }
+
+    /// A byte is found where it is, in fields of all lengths, wherever the field begins and whatever stands behind it.
+    #[test]
+    fn the_first_of_a_byte_is_found() {
+        for length in 0..=20 {
+            for behind in [0, 3, 8] {
+                for place in 0..length + behind {
+                    // Bytes beside 7 whose difference from it borrows from the byte above.
+                    for other in [6, 8, 7 ^ 0x80, 0] {
+                        let mut bytes = vec![other; length + behind];
+                        bytes[place..].iter_mut().step_by(2).for_each(|byte| *byte = 7);
+                        let field = Field { bytes: &bytes, length };
+                        for from in 0..=length {
+                            let there = bytes[from..length].iter().position(|byte| *byte == 7).map(|at| from + at);
+                            assert_eq!(find(field, from, 7), there, "{bytes:?} {length} {from}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// Walks that compare several bytes at once give the results of each pattern, wherever the field ends.
+    #[test]
+    fn runs_end_with_the_field() {
+        let text = |text: &[u8]| text.iter().map(|byte| Step::Byte(Some(*byte))).collect::<Vec<_>>();
+        let slash = [Step::Until(ByteSet::of(b"/"))];
+        let pattern = |parts: &[&[Step]], open| Pattern { steps: parts.concat(), open };
+        let patterns = [
+            pattern(&[&text(b"/abcdefghijk/"), &slash, &text(b"v1/")], true),
+            pattern(&[&text(b"/abcdefghijk/"), &slash, &text(b"v1/x")], false),
+            pattern(&[&text(b"/abcdefghijk")], false),
+            pattern(&[&text(b"/abcdefghijk/")], true),
+            pattern(&[&text(b"/abcdefghix"), &slash], true),
+        ];
+        let conditions = patterns.clone().map(Condition::Bytes);
+        let longest = b"/abcdefghijk/ab/v1/x";
+        let others =
+            [b"/abcdefghixy/ab/v1/x", b"/abcdefxhijk/ab/v1/x", b"/abcdefgxijk/ab/v1/x", b"/abcdefghijk/ab/v1xx"];
+        for all in [longest].into_iter().chain(others) {
+            // In a new automaton, and in one that has walked over all others.
+            let mut known = FieldRules::new(&conditions.iter().map(Some).collect::<Vec<_>>());
+            for length in (0..=all.len()).chain(0..=all.len()) {
+                let mut new = FieldRules::new(&conditions.iter().map(Some).collect::<Vec<_>>());
+                for bytes in [&all[..length], all] {
+                    let field = Field { bytes, length };
+                    for rules in [&mut known, &mut new] {
+                        let found = rules.fulfilled(Some(field));
+                        for (at, pattern) in patterns.iter().enumerate() {
+                            let matches = pattern.matches(field.value());
+                            assert_eq!(found.variants[0] >> at & 1 == 1, matches, "{pattern:?} {field:?}");
+                        }
+                        let first = patterns.iter().position(|pattern| pattern.matches(field.value()));
+                        assert_eq!(found.first, first.unwrap_or(u32::MAX as usize));
+                        assert_eq!(rules.first(Some(field)), first.unwrap_or(u32::MAX as usize));
                     }
                 }
             }

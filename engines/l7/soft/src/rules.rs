@@ -5,7 +5,7 @@ use penstock_l7_compiler::hash::crc16;
 use penstock_l7_compiler::limits::SEEN;
 use penstock_l7_compiler::program::{Action, Application, Program, TypeRules, Variant};
 
-use crate::condition::FieldRules;
+use crate::condition::{Field, FieldRules};
 
 /// Numbers of fields and types that rules know.
 const NUMBERS: usize = 16;
@@ -64,11 +64,11 @@ impl Rules {
     pub fn decide(&mut self, of_type: u8, payload: &[u8]) -> Decision {
         let of_type = self.types.get_mut(usize::from(of_type)).and_then(Option::as_mut);
         let Some(of_type) = of_type else {
-            return Decision { index: 0, action: self.others, number: number(self.others, &[None; NUMBERS]) };
+            return Decision { index: 0, action: self.others, number: number(self.others, &[]) };
         };
-        let fields = fields(&payload[..payload.len().min(SEEN)]);
-        let (index, action) = of_type.outcome(&fields);
-        Decision { index, action, number: number(action, &fields) }
+        let payload = &payload[..payload.len().min(SEEN)];
+        let (index, action) = of_type.outcome(payload);
+        Decision { index, action, number: number(action, payload) }
     }
 }
 
@@ -96,20 +96,21 @@ impl OfType {
     }
 
     /// The outcome of the first variant whose conditions the fields fulfil.
-    fn outcome(&mut self, fields: &Fields<'_>) -> (usize, Action) {
+    fn outcome(&mut self, payload: &[u8]) -> (usize, Action) {
         let count = self.outcomes.len() - 1;
+        // With one field, the first variant that it fulfils wins.
+        if let [(number, rules)] = &mut self.fields[..] {
+            return self.outcomes[rules.first(field(payload, *number)).min(count)];
+        }
+        let fields = fields(payload);
         let looked_at = self.fields.len();
         let mut fulfilled: [&[u64]; NUMBERS] = [&[]; NUMBERS];
         // No rule in front of the first one that a field leaves can win.
         let mut first = 0;
         for (place, (number, rules)) in fulfilled.iter_mut().zip(&mut self.fields) {
             let of_field = rules.fulfilled(fields[*number]);
-            *place = &of_field.variants;
+            *place = of_field.variants;
             first = first.max(of_field.first);
-        }
-        // With one field, it wins.
-        if looked_at == 1 {
-            return self.outcomes[first.min(count)];
         }
         let fulfilled = &fulfilled[..looked_at];
         for word in first / 64..count.div_ceil(64) {
@@ -124,7 +125,7 @@ impl OfType {
 }
 
 /// Fields of a message by their number.
-type Fields<'a> = [Option<&'a [u8]>; NUMBERS];
+type Fields<'a> = [Option<Field<'a>>; NUMBERS];
 
 /// The fields of a message: each is a number, a length and so many bytes. A field that does not end in the payload ends
 /// the list; if a number comes twice, the first one counts.
@@ -132,19 +133,35 @@ fn fields(payload: &[u8]) -> Fields<'_> {
     let mut fields = [None; NUMBERS];
     let mut rest = payload;
     while let [number, length, behind @ ..] = rest {
-        let Some((value, behind)) = behind.split_at_checked(usize::from(*length)) else { break };
+        let length = usize::from(*length);
+        let Some(after) = behind.get(length..) else { break };
         if let Some(field @ None) = fields.get_mut(usize::from(*number)) {
-            *field = Some(value);
+            *field = Some(Field { bytes: behind, length });
         }
-        rest = behind;
+        rest = after;
     }
     // There is no field 0.
     fields[0] = None;
     fields
 }
 
-fn number(action: Action, fields: &Fields<'_>) -> u16 {
-    let hash = |field: u8, bits: u8| fields[usize::from(field) % NUMBERS].map_or(0, crc16) & ((1 << bits) - 1);
+/// One field of a message, from 1 to 15, as [`fields`] finds it.
+fn field(payload: &[u8], wanted: usize) -> Option<Field<'_>> {
+    let mut rest = payload;
+    while let [number, length, behind @ ..] = rest {
+        let length = usize::from(*length);
+        let after = behind.get(length..)?;
+        if usize::from(*number) == wanted {
+            return Some(Field { bytes: behind, length });
+        }
+        rest = after;
+    }
+    None
+}
+
+fn number(action: Action, payload: &[u8]) -> u16 {
+    let hash =
+        |of: u8, bits: u8| field(payload, usize::from(of)).map_or(0, |field| crc16(field.value())) & ((1 << bits) - 1);
     match action {
         Action::Drop => 0,
         Action::Queue(number) | Action::Unit(number) | Action::Port(number) => number,
@@ -162,8 +179,22 @@ mod tests {
 
     #[test]
     fn fields_end_at_the_first_that_is_not_whole() {
-        let found = fields(b"\x01\x02ab\x03\x00\x01\x01z\xFF\x01q\x02\x05abc");
+        let found = fields(b"\x01\x02ab\x03\x00\x01\x01z\xFF\x01q\x02\x05abc").map(|field| field.map(Field::value));
         assert_eq!((found[1], found[3], found[2]), (Some(&b"ab"[..]), Some(&b""[..]), None));
         assert!(fields(b"\x00\x01a\x04").iter().all(Option::is_none));
+    }
+
+    /// One field is found where the list of all has it, for all payloads of up to eight of four bytes.
+    #[test]
+    fn one_field_is_that_of_the_list() {
+        for length in 0..=8u32 {
+            for number in 0..4usize.pow(length) {
+                let payload: Vec<u8> = (0..length).map(|at| [0, 1, 2, 200][number >> (2 * at) & 3]).collect();
+                let all = fields(&payload);
+                for (wanted, found) in all.iter().enumerate().skip(1) {
+                    assert_eq!(field(&payload, wanted), *found, "{wanted} {payload:?}");
+                }
+            }
+        }
     }
 }
