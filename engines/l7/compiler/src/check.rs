@@ -5,7 +5,7 @@ use std::collections::HashMap;
 
 use crate::fault::{Fault, Span, suggest};
 use crate::limits::{
-    APPLICATIONS, DISPATCH_NUMBER, LABELS, LONGEST_FIELD, LONGEST_NAME, PORTS, QUEUES, TENANTS, TYPES, UNITS,
+    APPLICATIONS, DISPATCH_NUMBER, LABELS, LONGEST_FIELD, LONGEST_ID, LONGEST_NAME, PORTS, QUEUES, TENANTS, TYPES, UNITS,
 };
 use crate::pattern::{ByteSet, Condition, Pattern, Step};
 use crate::program::{
@@ -140,6 +140,7 @@ impl Check {
             types.extend(application.types.iter().filter_map(|on| self.on(on, protocol, messages)));
         }
         let protocol = protocol.unwrap_or_default();
+        let id_bytes = self.id_bytes(application, protocol);
         let tenant = application.tenant.as_ref().map_or(0, |tenant| self.bounded("a tenant", tenant, 0, TENANTS - 1));
         // There is no message type whose fields a hash could be of.
         let name = "a message of any type".to_owned();
@@ -149,6 +150,7 @@ impl Check {
             name: application.name.value.clone(),
             number,
             protocol,
+            id_bytes,
             port: port as u16,
             tenant: tenant as u8,
             types,
@@ -164,6 +166,27 @@ impl Check {
         let near = suggest(&name.value, Protocol::NAMED.iter().map(|(other, ..)| *other));
         self.fault(name.span, format!("there is no protocol `{}`{near}", name.value));
         None
+    }
+
+    /// Bytes of a connection ID in a short header, which QUIC needs and no other protocol has.
+    fn id_bytes(&mut self, application: &syntax::Application, protocol: Protocol) -> u8 {
+        match (&application.id_bytes, protocol) {
+            (Some(bytes), Protocol::Quic) => {
+                self.bounded("the number of bytes of a connection ID", bytes, 0, LONGEST_ID as u64) as u8
+            }
+            (Some(bytes), _) => {
+                self.fault(bytes.span, "only messages of QUIC have connection IDs: leave `id` out");
+                0
+            }
+            (None, Protocol::Quic) => {
+                let span = application.protocol.as_ref().map_or(application.name.span, |name| name.span);
+                let text = "how many bytes have the connection IDs that your servers give out? Packets with a short \
+                            header do not tell: write `protocol quic id BYTES;`";
+                self.fault(span, text);
+                0
+            }
+            (None, _) => 0,
+        }
     }
 
     fn on(&mut self, on: &syntax::On, protocol: Protocol, messages: &[MessageType]) -> Option<TypeRules> {
