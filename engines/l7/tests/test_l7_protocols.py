@@ -15,7 +15,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from l7_bench import SOURCES, Bench, Frame
 from l7_machine import Branch, Packet, Row, Rules, Skip, at_field, decide, exactly
-from l7_protocols import DNS, MEMCACHED, QNP, TYPES
+from l7_protocols import COAP, DNS, MEMCACHED, QNP, QUIC, RADIUS, TYPES
+from l7_wire import hostile_coap, hostile_memcached, hostile_radius, lying, quic, size
 from penstock.hdl import simulate
 from test_l7_block import always, random_message, random_rules
 
@@ -97,6 +98,57 @@ async def names_and_keys(dut: Any) -> None:
             await bench.check_counters()
         assert bench.model is not None
         assert {1, 2, 3} <= bench.model.types and max(bench.model.steps) >= 6
+
+
+ID_BYTES = 8
+
+
+def other(rng: random.Random, protocol: int) -> bytes:
+    """A message of one of the other protocols, which may lie."""
+    if protocol == COAP:
+        return hostile_coap(rng)
+    if protocol == RADIUS:
+        return hostile_radius(rng)
+    if protocol == MEMCACHED:
+        return hostile_memcached(rng)
+    return lying(rng, quic(rng, {"id": rng.randbytes(size(rng))}, ID_BYTES, rng.random() < 0.6))
+
+
+@cocotb.test()
+async def beside_each_other(dut: Any) -> None:
+    """CoAP, RADIUS, QUIC and memcached's binary protocol in pairs, at both ports and in any shape of frame: bytes,
+    verdicts and counters as in the model.
+    """
+    for seed, pair in enumerate([(COAP, RADIUS), (QUIC, COAP), (RADIUS, MEMCACHED), (DNS, QUIC)]):
+        bench = Bench(dut, 20 + seed)
+        await bench.start()
+        rng = bench.rng
+        words = [protocol | (ID_BYTES << 8 if protocol == QUIC else 0) for protocol in pair]
+        await bench.use([random_rules(rng, 0, 0), random_rules(rng, 512, 64)], words)
+        assert [await bench.counter(app, "PROTOCOL") for app in range(2)] == words
+        bench.into, bench.out = [rng.choice([1.0, 0.6])] * 2, [rng.choice([1.0, 0.5])] * 2
+        for at in range(200):
+            app = rng.randrange(2)
+            payload = query(rng) if pair[app] == DNS else other(rng, pair[app])
+            sent = Packet(
+                payload,
+                dport=(7000, 53)[app],
+                plain=True,
+                v6=rng.random() < 0.4,
+                vlan=rng.choice([None, 100]),
+                sender=1 + at % 5,
+                hash=rng.getrandbits(32),
+                behind=rng.choice([b"", b"", b"behind"]),
+            )
+            bench.send_packet(rng.randrange(2), sent)
+            if rng.random() < 0.2:
+                bench.send_straight(rng.randrange(2), rng.randbytes(rng.randint(14, 200)))
+            await undecided(bench, 4)
+        await bench.drain()
+        bench.check()
+        await bench.check_counters()
+        assert bench.model is not None
+        assert {0, 1} <= bench.model.types and max(bench.model.steps) >= 5
 
 
 @cocotb.test()
