@@ -148,7 +148,7 @@ async def beside_each_other(dut: Any) -> None:
         bench.check()
         await bench.check_counters()
         assert bench.model is not None
-        assert {0, 1} <= bench.model.types and max(bench.model.steps) >= 5
+        assert {0, 1} <= bench.model.types and max(bench.model.steps) >= 3
 
 
 @cocotb.test()
