@@ -83,7 +83,7 @@ RULES = {
         on access {
             rule campus { realm = zone "campus.example"; } => queue 1;
             rule exam { realm = "exam.campus.example"; } => queue 2;
-            rule guest { user = "guest-" ..; } => queue 3;
+            rule guest priority 1 { user = "guest-" ..; } => queue 3;
             rule access_point { nas = "ap-" ..; } => queue 4;
             default => queue 9;
         }
@@ -94,7 +94,7 @@ RULES = {
     "quic id 8": """
         on long {
             rule a { id = skip 1 "\\x01" ..; version = 1; } => queue 1;
-            rule draft { version = 0xFF000000 ..= 0xFFFFFFFF; } => queue 2;
+            rule draft priority 1 { version = 4278190080 ..= 4294967295; } => queue 2;
             rule no_number { id = ""; } => queue 3;
             default => queue 9;
         }
@@ -102,7 +102,7 @@ RULES = {
         default => queue 10;
     """,
     "memcached": """
-        on get { rule user { key = "user:" ..; opcode = 0; } => queue 1; rule text { key = "user:7"; } => queue 2; default => queue 9; }
+        on get { rule user priority 1 { key = "user:" ..; opcode = 0; } => queue 1; rule text { key = "user:7"; } => queue 2; default => queue 9; }
         on set { rule user { key = "user:" ..; } => queue 3; default => queue 8; }
         on change { rule up { opcode = 5; } => queue 4; default => queue 7; }
         default => queue 10;
