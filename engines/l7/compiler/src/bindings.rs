@@ -219,7 +219,9 @@ fn rust(program: &Program, messages: &[&MessageType], file: &str) -> String {
                 Kind::String => format!("message.text({})?", field.number),
                 Kind::Uint32 => format!("message.uint32({})?", field.number),
                 Kind::Uint64 => format!("message.uint64({})?", field.number),
-                Kind::Bytes | Kind::Name | Kind::Uint8 | Kind::Uint16 => format!("message.get({}).map(<[u8]>::to_vec)", field.number),
+                Kind::Bytes | Kind::Name | Kind::Uint8 | Kind::Uint16 => {
+                    format!("message.get({}).map(<[u8]>::to_vec)", field.number)
+                }
             };
             let _ = writeln!(text, "            {}: {read},", own);
         }

@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use crate::fault::{Fault, Span, suggest};
 use crate::limits::{
-    APPLICATIONS, DISPATCH_NUMBER, LABELS, LONGEST_FIELD, LONGEST_ID, LONGEST_NAME, PORTS, QUEUES, TENANTS, TYPES, UNITS,
+    APPLICATIONS, DISPATCH_NUMBER, LABELS, LONGEST_FIELD, LONGEST_ID, LONGEST_NAME, PORTS, QUEUES, TENANTS, TYPES,
+    UNITS,
 };
 use crate::pattern::{ByteSet, Condition, Pattern, Step};
 use crate::program::{
@@ -180,8 +181,8 @@ impl Check {
             }
             (None, Protocol::Quic) => {
                 let span = application.protocol.as_ref().map_or(application.name.span, |name| name.span);
-                let text = "how many bytes have the connection IDs that your servers give out? Packets with a short \
-                            header do not tell: write `protocol quic id BYTES;`";
+                let text = "a packet with a short header does not tell how long its connection ID is: write \
+                            `protocol quic id BYTES;`, with the length that your servers give out";
                 self.fault(span, text);
                 0
             }

@@ -75,10 +75,7 @@ impl Protocol {
                 vec![message("access", 1, login()), message("accounting", 2, login()), message("other", 3, other)]
             }
             Self::Quic => {
-                vec![
-                    message("long", 1, vec![id(), field("version", 2, Kind::Uint32)]),
-                    message("short", 2, vec![id()]),
-                ]
+                vec![message("long", 1, vec![id(), field("version", 2, Kind::Uint32)]), message("short", 2, vec![id()])]
             }
         }
     }

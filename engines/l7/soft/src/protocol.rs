@@ -348,7 +348,10 @@ mod tests {
         assert_eq!(window.fields(), b"\x02\x02\x00\x01\x01\x02\x01a");
         // To itself, to the label before it, forward.
         for pointer in [b"\xC0\x0E", b"\xC0\x0C", b"\xC0\x10"] {
-            assert_eq!(window.read(Protocol::Dns, 0, &query(&[b"\x01a", &pointer[..], b"\x00\x01\x00\x01"].concat())), 0);
+            assert_eq!(
+                window.read(Protocol::Dns, 0, &query(&[b"\x01a", &pointer[..], b"\x00\x01\x00\x01"].concat())),
+                0
+            );
             assert!(window.fields().is_empty());
         }
     }
@@ -370,5 +373,217 @@ mod tests {
             assert_eq!((window.read(Protocol::Memcached, 0, &payload), window.fields()), (of_type, fields), "{text:?}");
         }
         assert_eq!(window.read(Protocol::Memcached, 0, b"\0\x09\0\x01\0\x02\0\0get a\r\n"), 0);
+    }
+
+    /// Type and fields of messages of a protocol.
+    fn all_read(protocol: Protocol, id_bytes: u8, messages: &[(Vec<u8>, u8, &[u8])]) {
+        let mut window = Window::default();
+        for (payload, of_type, fields) in messages {
+            let found = window.read(protocol, id_bytes, payload);
+            assert_eq!((found, window.fields()), (*of_type, *fields), "{}", payload.escape_ascii());
+        }
+    }
+
+    /// A PUT with these options.
+    fn put(options: &[&[u8]]) -> Vec<u8> {
+        [b"\x42\x03\0\x07to", &options.concat()[..]].concat()
+    }
+
+    #[test]
+    fn segments_of_a_path_are_joined() {
+        let long = [b"\xBD\x80", &[b's'; 141][..]].concat();
+        let joined = [b"\x02\x01\x03\x01\x8E/", &[b's'; 141][..]].concat();
+        let many = |count: usize| put(&vec![&b"\0"[..]; count]);
+        let all = |count: usize| {
+            let mut options = many(count);
+            options[6] = 0xB0;
+            options
+        };
+        let slashes = [&b"\x02\x01\x03\x01\x20"[..], &[b'/'; 32]].concat();
+        all_read(
+            Protocol::Coap,
+            0,
+            &[
+                (put(&[b"\xB1a", b"\x02bc", b"\xFF!"]), 1, b"\x02\x01\x03\x01\x05/a/bc"),
+                (put(&[b"\x31h", b"\x82in", b"\x11\x32"]), 1, b"\x02\x01\x03\x03\x02\0\x32\x04\x01h\x01\x03/in"),
+                (put(&[b"\xC2\x27\x10"]), 1, b"\x02\x01\x03\x03\x02\x27\x10\x01\x01/"),
+                (put(&[b"\xC0", b"\x01\x07"]), 1, b"\x02\x01\x03\x03\x02\0\0\x01\x01/"),
+                // Values that the options do not have: three bytes of a format, an empty host; then the second ones.
+                (put(&[b"\xC3abc", b"\x01\x07"]), 1, b"\x02\x01\x03\x03\x02\0\x07\x01\x01/"),
+                (put(&[b"\x30", b"\x01h", b"\x01i"]), 1, b"\x02\x01\x03\x04\x01h\x01\x01/"),
+                // What stands behind option 12 is not read.
+                (put(&[b"\xB1a", b"\x4Equery that ends nowhere"]), 1, b"\x02\x01\x03\x01\x02/a"),
+                (put(&[b"\xB1a", b"\xD1\x05a"]), 1, b"\x02\x01\x03\x01\x02/a"),
+                (put(&[&long]), 1, &joined),
+                (all(32), 1, &slashes),
+                (all(33), 0, b""),
+                (put(&[b"\xB3a/b"]), 0, b""),
+                (put(&[b"\xB3ab"]), 0, b""),
+                (put(&[b"\xB1a", b"\xFF"]), 0, b""),
+                (put(&[b"\xF1a"]), 0, b""),
+                (put(&[b"\xBFa"]), 0, b""),
+                (put(&[b"\xBE\0\0"]), 0, b""),
+                // Other versions, types, methods and tokens
+                (b"\x80\x01\0\0".to_vec(), 0, b""),
+                (b"\x60\x01\0\0".to_vec(), 0, b""),
+                (b"\x40\x20\0\0".to_vec(), 0, b""),
+                (b"\x40\x00\0\0".to_vec(), 0, b""),
+                (b"\x49\x01\0\0123456789".to_vec(), 0, b""),
+                (b"\x44\x01\0\0123".to_vec(), 0, b""),
+                (b"\x50\x1F\0\0".to_vec(), 1, b"\x02\x01\x1F\x01\x01/"),
+            ],
+        );
+    }
+
+    #[test]
+    fn options_end_within_the_bytes_that_are_seen() {
+        let mut window = Window::default();
+        // A path that ends with byte 254, 255, 256, and a message that ends there or goes on.
+        for (size, of_type) in [(247, 1), (248, 1), (249, 0), (250, 0)] {
+            for behind in [0, 40] {
+                let path = [&[0xBD, size as u8 - 13 + 1], &vec![b'p'; size + 1][..]].concat();
+                let mut payload = [&b"\x40\x01\0\0"[..], &path].concat();
+                if behind > 0 {
+                    payload.extend([b"\xD0", &vec![b'!'; behind][..]].concat());
+                }
+                assert_eq!(window.read(Protocol::Coap, 0, &payload), of_type, "{size} {behind}");
+            }
+        }
+        // Fields that are too long for a window with the number and length of each.
+        let host =
+            |size: usize| [&b"\x40\x01\0\0\x3D"[..], &[size as u8 - 13], &vec![b'h'; size][..], b"\x90"].concat();
+        assert_eq!(window.read(Protocol::Coap, 0, &host(244)), 1);
+        assert_eq!(window.fields().len(), 256);
+        assert_eq!(window.read(Protocol::Coap, 0, &host(245)), 0);
+        assert!(window.fields().is_empty());
+    }
+
+    /// A packet of RADIUS with these attributes, and its length.
+    fn packet(code: u8, length: u16, attributes: &[u8]) -> Vec<u8> {
+        [&[code, 9], &length.to_be_bytes()[..], &[0; 16], attributes].concat()
+    }
+
+    #[test]
+    fn realms_are_names() {
+        let user = |code, user: &str| {
+            let size = 2 + user.len() as u8;
+            packet(code, 20 + u16::from(size), &[&[1, size], user.as_bytes()].concat())
+        };
+        let long = "l".repeat(64);
+        let labels = |count: usize| format!("@{}", vec!["a"; count].join("."));
+        let realm = |payload: Vec<u8>| {
+            let mut window = Window::default();
+            window.read(Protocol::Radius, 0, &payload);
+            let fields = window.fields();
+            let behind = &fields[usize::from(fields[4]) + 5..];
+            (!behind.is_empty()).then(|| behind[2..].to_vec())
+        };
+        all_read(
+            Protocol::Radius,
+            0,
+            &[
+                (user(1, "b@Ab.c"), 1, b"\x04\x01\x01\x01\x06b@Ab.c\x03\x05\x01c\x02ab"),
+                (user(4, "b.c"), 2, b"\x04\x01\x04\x01\x03b.c"),
+                (user(12, ""), 3, b"\x04\x01\x0C\x01\x00"),
+            ],
+        );
+        assert_eq!(realm(user(1, "a@b@c.d")).unwrap(), b"\x01d\x01c");
+        assert_eq!(realm(user(1, &format!("@{}", &long[1..]))).unwrap().len(), 64);
+        assert_eq!(realm(user(1, &labels(32))).unwrap().len(), 64);
+        for wrong in
+            ["@", "a@", "a@b.", "a@.b", "a@b..c", "a@b@", &format!("@{long}"), &format!("@{long}.a"), &labels(33)]
+        {
+            assert_eq!(realm(user(1, wrong)), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn attributes_end_within_their_packet() {
+        let name = b"\x01\x03u\x20\x04ap";
+        let fields = b"\x04\x01\x01\x01\x01u\x02\x02ap";
+        // What is seen of a packet of 300 bytes ends in an attribute.
+        let long = |length, last: &[u8]| {
+            let filler = [26, 229 - last.len() as u8];
+            let attributes = [&name[..], &filler, &vec![0; 227 - last.len()], last, &[0; 200]].concat();
+            packet(1, length, &attributes)
+        };
+        all_read(
+            Protocol::Radius,
+            0,
+            &[
+                (packet(1, 27, name), 1, fields),
+                (packet(1, 27, &[name, &b"\x01\x03v padding"[..]].concat()), 1, fields),
+                (packet(1, 33, &[name, &b"\x01\x03v\x20\x03w"[..]].concat()), 1, fields),
+                (packet(1, 28, name), 0, b""),
+                (packet(1, 26, name), 0, b""),
+                (packet(1, 24, name), 0, b""),
+                (packet(1, 19, name), 0, b""),
+                (packet(1, 22, b"\x01\x00"), 0, b""),
+                (packet(1, 22, b"\x01\x01"), 0, b""),
+                (packet(1, 20, b"")[..19].to_vec(), 0, b""),
+                (long(300, b"\x01\x09"), 1, fields),
+                (long(4096, b"\x01"), 1, fields),
+                (long(4097, b"\x01"), 0, b""),
+                (long(300, b"\x01\x01"), 0, b""),
+                (long(256, b"\x01\x09"), 0, b""),
+                (long(256, b"\x01\x02"), 1, fields),
+            ],
+        );
+    }
+
+    #[test]
+    fn connections_are_told_apart_by_their_number() {
+        let long =
+            |size: usize, behind: &[u8]| [&b"\xC0\0\0\0\x01"[..], &[size as u8], &vec![7; size], behind].concat();
+        let fields = |size: usize| [&b"\x02\x04\0\0\0\x01\x01"[..], &[size as u8], &vec![7; size]].concat();
+        all_read(
+            Protocol::Quic,
+            4,
+            &[
+                (long(0, b"\0"), 1, &fields(0)),
+                (long(20, b"\x02me"), 1, &fields(20)),
+                (long(21, b"\x02me"), 0, b""),
+                (long(20, b"\x03me"), 0, b""),
+                (long(20, b""), 0, b""),
+                (long(20, b"")[..25].to_vec(), 0, b""),
+                (long(0, b"")[..5].to_vec(), 0, b""),
+                (b"\x40abcdef".to_vec(), 2, b"\x01\x04abcd"),
+                (b"\x00abcd".to_vec(), 2, b"\x01\x04abcd"),
+                (b"\x40abc".to_vec(), 0, b""),
+            ],
+        );
+        all_read(Protocol::Quic, 0, &[(b"\x40".to_vec(), 2, b"\x01\x00")]);
+    }
+
+    #[test]
+    fn binary_keys_stand_behind_their_extras() {
+        let request = |opcode: u8, key: &[u8], extras: u8, body: u32| {
+            let [high, low] = (key.len() as u16).to_be_bytes();
+            let head = [b"\0\x09\0\0\0\x01\0\0", &[0x80, opcode, high, low, extras, 0, 0, 0][..], &body.to_be_bytes()];
+            [&head.concat(), &[0; 12][..], &vec![1; usize::from(extras)], key, b"value"].concat()
+        };
+        let most = [&b"\x02\x01\x01\x01\xD8"[..], &[b'k'; 216]].concat();
+        all_read(
+            Protocol::Memcached,
+            0,
+            &[
+                (request(0x00, b"user", 0, 4), 1, b"\x02\x01\x00\x01\x04user"),
+                (request(0x0D, b"user", 0, 4), 1, b"\x02\x01\x0D\x01\x04user"),
+                (request(0x01, b"user", 8, 17), 2, b"\x02\x01\x01\x01\x04user"),
+                (request(0x1A, b"user", 0, 9), 2, b"\x02\x01\x1A\x01\x04user"),
+                (request(0x05, b"user", 20, 24), 3, b"\x02\x01\x05\x01\x04user"),
+                (request(0x1C, b"user", 4, 8), 3, b"\x02\x01\x1C\x01\x04user"),
+                (request(0x0A, b"", 0, 0), 0, b""),
+                (request(0x1D, b"user", 4, 8), 0, b""),
+                (request(0x00, b"", 0, 0), 1, b""),
+                (request(0x00, b"user", 0, 3), 0, b""),
+                (request(0x00, b"user", 1, 4), 0, b""),
+                (request(0x00, b"user", 0, 4)[..35].to_vec(), 1, b""),
+                (request(0x00, b"user", 0, 4)[..31].to_vec(), 0, b""),
+                (request(0x01, &[b'k'; 216], 8, 224), 2, &most),
+                (request(0x01, &[b'k'; 217], 8, 225), 2, b""),
+                (request(0x01, &[b'k'; 300], 0, 300), 2, b""),
+            ],
+        );
     }
 }
