@@ -177,7 +177,7 @@ async def every_place(dut: Any) -> None:
         RADIUS, [login((26, b"v" * (100 + count)), (1, b"x" * 100), (32, b"ap")) for count in range(100)]
     )
     # More attributes than are seen, the last one of which begins at each place around the end
-    for length in (256, 257, 300, 4096):
+    for length in (256, 257, 300, 4096, 4097, 8192):
         filled = [login((26, bytes(200 + count)), (1, b"x"), length=length) for count in range(40)]
         await walker.check(RADIUS, [payload.ljust(length + more, b"\1") for payload in filled for more in (0, 1)])
     for id_bytes in (0, 8, 20):
