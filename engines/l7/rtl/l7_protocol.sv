@@ -23,7 +23,8 @@
 // which may be another one than in the payload: a label has its length there, a segment of a path a slash. Fields of fixed
 // places stand in front of them (`fixed`).
 //
-// Windows of QNP pass in the same cycle. A name of L labels takes about 2L + 5 cycles, a key of up to 64 bytes 6.
+// Windows of QNP pass in the same cycle. A name of L labels takes 2L + 4 cycles, a key of up to 64 bytes 5, a path of S
+// segments 3S + 5; machine.md has all counts.
 //
 // docs/hardware.md has the LUTs that synthesis counts. The window is 2,048 flip-flops. The longest path is a label or
 // option: place, one of 256 bytes, sum, compare.

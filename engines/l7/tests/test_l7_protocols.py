@@ -16,7 +16,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 from l7_bench import SOURCES, Bench, Frame
 from l7_machine import Branch, Packet, Row, Rules, Skip, at_field, decide, exactly
 from l7_protocols import COAP, DNS, MEMCACHED, QNP, QUIC, RADIUS, TYPES
-from l7_wire import hostile_coap, hostile_memcached, hostile_radius, lying, quic, size
+from l7_wire import hostile_coap, hostile_memcached, hostile_radius, login, lying, quic, size, uri
+from penstock import regs
 from penstock.hdl import simulate
 from test_l7_block import always, random_message, random_rules
 
@@ -253,16 +254,48 @@ async def types_behind_pointers(dut: Any) -> None:
     assert Counter(out.mark & 0xFFFF for out in bench.expected) == {64: 47, 65: 11}
 
 
+NAME = b"\0\1\1\0\0\1" + bytes(6) + b"\3www\7example\3com\0\0\1\0\1"
+REQUEST = b"\0\1\0\0\0\1\0\0"
+# Messages, and how many cycles later than a message of QNP they are decided (machine.md, "Cycles").
+LATER = [
+    (DNS, NAME, 10),
+    (MEMCACHED, REQUEST + b"get user:7\r\n", 5),
+    (MEMCACHED, REQUEST + b"\x80\0\0\1" + bytes(7) + b"\1" + bytes(12) + b"k", 4),
+    (COAP, uri(b"a", b"b"), 11),
+    (COAP, uri(b"a", b"b", host=b"h"), 14),
+    (RADIUS, login((1, b"bob@b.example"), (4, b"x"), (32, b"ap")), 17),
+    (QUIC, b"\xc0\0\0\0\1\4abcd\0", 5),
+    (QUIC, b"\x40abcdefgh", 4),
+]
+
+
+@cocotb.test()
+async def cycles_beside_qnp(dut: Any) -> None:
+    """The walkers' cycles, in the register CYCLES of an idle block."""
+    bench = Bench(dut, 12)
+    await bench.start()
+    for protocol, payload, later in LATER:
+        await bench.use(
+            [always(), always(number=64)], [QNP, protocol | ID_BYTES << 8], [(7000, 1, 0, 0), (53, 0, 0, 1)]
+        )
+        cycles = []
+        for packet_of in (Packet(b"x"), Packet(payload, dport=53, plain=True)):
+            bench.send_packet(0, packet_of)
+            await bench.drain()
+            cycles.append(await bench.access(regs.L7_BLOCK_CYCLES))
+        dut._log.info("%d cycles, %d for QNP: %s", cycles[1], cycles[0], payload)
+        assert cycles[0] == 9 and cycles[1] - cycles[0] == later, (payload, cycles)
+
+
 @cocotb.test()
 async def rate_of_queries(dut: Any) -> None:
     """Queries for names of three labels, one port, as fast as they come."""
     bench = Bench(dut, 8)
     await bench.start()
     await bench.use([always(), always(number=64)], [QNP, DNS])
-    payload = b"\0\1\1\0\0\1" + bytes(6) + b"\3www\7example\3com\0\0\1\0\1"
     bench.into[0] = 0.1
     for _ in range(200):
-        bench.send_packet(0, Packet(payload, dport=53, plain=True))
+        bench.send_packet(0, Packet(NAME, dport=53, plain=True))
     await bench.drain()
     bench.check()
     made = [frame.cycle for frame in bench.left]
