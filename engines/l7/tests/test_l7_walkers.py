@@ -173,6 +173,9 @@ async def every_place(dut: Any) -> None:
     await walker.check(RADIUS, [login((1, b"u@c." + b"l" * count)) for count in range(240)])
     await walker.check(RADIUS, [login((1, b"@" + b".".join([b"l"] * count))) for count in range(100)])
     await walker.check(RADIUS, [login((1, b"@" * count + b"b.c")) for count in range(240)])
+    # Labels in front of the last `@` do not count
+    labels = [(b".".join([b"l"] * count), b".".join([b"m"] * (40 - count))) for count in range(1, 40)]
+    await walker.check(RADIUS, [login((1, b"@" + before + b"@" + behind)) for before, behind in labels])
     await walker.check(
         RADIUS, [login((26, b"v" * (100 + count)), (1, b"x" * 100), (32, b"ap")) for count in range(100)]
     )
