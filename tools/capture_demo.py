@@ -1,13 +1,15 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """Takes the captures in designs/traffic: real programs that talk between two network namespaces.
 
-Usage (root, Debian's iproute2 ethtool tcpdump nginx curl redis-server redis-tools dnsmasq-base bind9-dnsutils):
+Usage (root, Debian's iproute2 ethtool tcpdump nginx curl redis-server redis-tools dnsmasq-base bind9-dnsutils
+libcoap3-bin):
     python tools/capture_demo.py [--out designs/traffic]
 
     namespace `outside`                               namespace `inside`
-      curl, redis-cli, dig                              nginx       192.0.2.80
+      curl, redis-cli, dig, coap-client                 nginx       192.0.2.80
       from 198.51.100.10 … .13, and from   ── veth ──   redis       192.0.2.79
       .66, which the demo's list blocks                 dnsmasq     192.0.2.53
+                                                        coap-server 192.0.2.56
 
 Each program gives two nanosecond captures, one per direction: PROGRAM.outside.pcap holds the frames for a card's port
 0, PROGRAM.inside.pcap those for its port 1. Offloads are off, so every frame is as on a wire: at most 1,514 bytes,
@@ -29,7 +31,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 OUTSIDE, INSIDE = "penstock-outside", "penstock-inside"
 CLIENTS = ["198.51.100.10", "198.51.100.11", "198.51.100.12", "198.51.100.13", "198.51.100.66"]
-WEB, STORE, NAMES = "192.0.2.80", "192.0.2.79", "192.0.2.53"
+WEB, STORE, NAMES, SENSORS = "192.0.2.80", "192.0.2.79", "192.0.2.53", "192.0.2.56"
 MACS = {OUTSIDE: "02:00:00:00:00:01", INSIDE: "02:00:00:00:00:02"}
 
 
@@ -56,7 +58,7 @@ def namespaces() -> Iterator[None]:
             run(*within(name, "ethtool", "-K", "eth0", *offloads), check=False)
         for client in CLIENTS:
             run(*within(OUTSIDE, "ip", "address", "add", f"{client}/32", "dev", "eth0"))
-        for server in (WEB, STORE, NAMES):
+        for server in (WEB, STORE, NAMES, SENSORS):
             run(*within(INSIDE, "ip", "address", "add", f"{server}/32", "dev", "eth0"))
         for name in (OUTSIDE, INSIDE):
             run(*within(name, "ip", "link", "set", "lo", "up"))
@@ -181,12 +183,34 @@ def names(out: Path, scratch: Path) -> None:
             run(*dig, "+tcp", "note.example.net", "TXT")
 
 
+def sensors(out: Path, scratch: Path) -> None:
+    """libcoap's server and client: readings as text and JSON, firmware, discovery, absent resources, Non-confirmable."""
+    server = ["coap-server-notls", "-A", SENSORS, "-d", "100"]
+    coap = within(OUTSIDE, "coap-client-notls", "-B", "3", "-o", "/dev/null")
+    text, json_format = "0", "50"
+    with started(*within(INSIDE, *server)), recorded(out, "sensors"):
+        for number, client in enumerate(CLIENTS):
+            be_client(client)
+            gauge = f"coap://{SENSORS}/valley/gauge{number}"
+            for level in range(5):
+                run(*coap, "-m", "put", "-t", text, "-e", str(level * 37 % 211), f"{gauge}/level")
+            run(*coap, "-m", "put", "-N", "-t", json_format, "-e", json.dumps({"level_cm": 17}), f"{gauge}/level")
+            run(*coap, "-m", "put", "-t", json_format, "-e", json.dumps({"open": True}), f"{gauge}/state")
+            run(*coap, "-m", "get", f"{gauge}/level")
+            run(*coap, "-m", "put", "-t", "42", "-e", "image" * 20, f"coap://{SENSORS}/firmware/pump{number}")
+            run(*coap, "-m", "get", f"coap://{SENSORS}/firmware/pump{number}?version=2")
+            run(*coap, "-m", "delete", f"coap://{SENSORS}/firmware/pump{number}")
+            run(*coap, "-m", "get", "-T", f"token{number}", f"coap://{SENSORS}/.well-known/core")
+            run(*coap, "-m", "get", f"coap://{SENSORS}/")
+            run(*coap, "-m", "get", f"coap://{SENSORS}/absent/{'x' * 20}")
+
+
 def main() -> int:
     args = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     args.add_argument("--out", type=Path, default=ROOT / "designs" / "traffic", help="folder of the captures")
     out: Path = args.parse_args().out.resolve()
     out.mkdir(parents=True, exist_ok=True)
-    for scenario in (web, store, names):
+    for scenario in (web, store, names, sensors):
         with tempfile.TemporaryDirectory(prefix="penstock-") as scratch, namespaces():
             Path(scratch).chmod(0o755)
             scenario(out, Path(scratch))

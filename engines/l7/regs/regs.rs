@@ -65,7 +65,8 @@ pub const L7_APP_MESSAGES_MAX: u32 = 0x10;
 pub const L7_APP_PAGES: u32 = 0x14;
 /// Messages in flight.
 pub const L7_APP_MESSAGES: u32 = 0x18;
-/// Protocol of the application's messages: 0 QNP, 1 DNS, 2 memcached.
+/// Protocol of the application's messages, [2:0]: 0 QNP, 1 DNS, 2 memcached, 3 CoAP, 4 RADIUS, 5 QUIC; QUIC: bytes of a
+/// connection ID in a short header, [12:8].
 pub const L7_APP_PROTOCOL: u32 = 0x1C;
 /// Packets accepted.
 pub const L7_APP_PACKETS: u32 = 0x20;

@@ -69,6 +69,7 @@ module l7_block
   logic [9:0] live[Apps][2];
   logic [Matchers-1:0] serves[Apps];
   protocol_e protocol[Apps];
+  logic [4:0] id_bytes[Apps];
   logic [Apps-1:0] plain;
   logic [Apps-1:0] bank;
   counted_t lane_counted[Apps];

@@ -40,6 +40,7 @@ module l7_match
 
     input wire logic [Matchers-1:0] serves[Apps],
     input wire protocol_e protocol[Apps],
+    input wire logic [4:0] id_bytes[Apps],
 
     input  wire logic    [Apps-1:0] window_push,
     input  wire window_t            window,
@@ -82,6 +83,7 @@ module l7_match
         .clk,
         .rst,
         .protocol(protocol[a]),
+        .id_bytes(id_bytes[a]),
         .in_valid(queued_valid[a]),
         .in_pop(queued_pop[a]),
         .in(queued[a]),

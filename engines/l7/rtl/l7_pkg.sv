@@ -18,10 +18,13 @@ package l7_pkg;
   localparam int unsigned Steps = 128;       // of a program, at most
 
   // Protocols of messages: QNP, and those whose payload begins behind the UDP header
-  typedef enum logic [1:0] {
-    ProtocolQnp       = 2'd0,
-    ProtocolDns       = 2'd1,
-    ProtocolMemcached = 2'd2
+  typedef enum logic [2:0] {
+    ProtocolQnp       = 3'd0,
+    ProtocolDns       = 3'd1,
+    ProtocolMemcached = 3'd2,
+    ProtocolCoap      = 3'd3,
+    ProtocolRadius    = 3'd4,
+    ProtocolQuic      = 3'd5
   } protocol_e;
 
   // Most bytes in front of the payload, with IPv6, a VLAN tag and a QNP header
@@ -114,6 +117,32 @@ package l7_pkg;
     place_in_window_t limit;  // bytes of the window
     logic [DataW-1:0] data;
   } window_t;
+
+  // ---- other protocols than QNP
+  localparam int unsigned MaxField = 250;  // bytes of a name or key
+  localparam place_in_window_t DatagramHeader = 9'd8;  // of memcached over UDP
+  localparam place_in_window_t BinaryKey = 9'd32;      // behind both headers; extras stand in front of the key
+  localparam place_in_window_t RadiusHeader = 9'd20;
+
+  // Options of CoAP and attributes of RADIUS
+  localparam logic [7:0] UriHost = 8'd3;
+  localparam logic [7:0] UriPath = 8'd11;
+  localparam logic [7:0] ContentFormat = 8'd12;
+  localparam logic [7:0] UserName = 8'd1;
+  localparam logic [7:0] NasIdentifier = 8'd32;
+
+  // The first bytes of a message
+  typedef struct packed {
+    logic known;                // the walker can read it
+    logic [3:0] mtype;
+    logic [2:0] fixed_bytes;
+    logic [55:0] fixed;         // fields that stand in front, with their numbers and lengths
+    place_in_window_t at;       // the field, or where the walk goes on
+    logic has_field;
+    logic [7:0] len;            // of the field
+    place_in_window_t last;     // behind all options or attributes, as far as they are seen
+    logic is_cut;               // there are more
+  } opening_t;
 
   // ---- commands of memcached, with the space behind them, and the message type of each
   localparam int unsigned Commands = 12;

@@ -21,6 +21,7 @@ module l7_regs
     output parked_t messages_max[Apps],
     output logic [Matchers-1:0] serves[Apps],
     output protocol_e protocol[Apps],
+    output logic [4:0] id_bytes[Apps],
     output logic [Apps-1:0] bank,
     input wire parked_t pages_used   [Apps],
     input wire parked_t messages_used[Apps],
@@ -131,7 +132,7 @@ module l7_regs
         at(L7_APP_MESSAGES_MAX): answer = 32'(messages_max[app]);
         at(L7_APP_PAGES): answer = 32'(pages_used[app]);
         at(L7_APP_MESSAGES): answer = 32'(messages_used[app]);
-        at(L7_APP_PROTOCOL): answer = 32'(protocol[app]);
+        at(L7_APP_PROTOCOL): answer = {19'b0, id_bytes[app], 5'b0, protocol[app]};
         default: readable = 1'b0;
       endcase
     end else if (is_low && addr == L7_BLOCK_SHAPE[16:0]) answer = {16'(Rows), 8'(Matchers), 8'(Apps)};
@@ -191,7 +192,10 @@ module l7_regs
         if (app_addr == at(L7_APP_MATCHERS)) serves[app] <= cfg.wdata[Matchers-1:0];
         if (app_addr == at(L7_APP_PAGES_MAX)) pages_max[app] <= cfg.wdata[16:0];
         if (app_addr == at(L7_APP_MESSAGES_MAX)) messages_max[app] <= cfg.wdata[16:0];
-        if (app_addr == at(L7_APP_PROTOCOL)) protocol[app] <= protocol_e'(cfg.wdata[1:0]);
+        if (app_addr == at(L7_APP_PROTOCOL)) begin
+          protocol[app] <= protocol_e'(cfg.wdata[2:0]);
+          id_bytes[app] <= cfg.wdata[12:8];
+        end
       end
     end
     row_we <= row_writes && !rst;
@@ -208,6 +212,7 @@ module l7_regs
       for (int unsigned a = 0; a < Apps; a++) begin
         serves[a] <= '1;
         protocol[a] <= ProtocolQnp;
+        id_bytes[a] <= '0;
         pages_max[a] <= parked_t'(SetsLog2 == 0 ? Pages / 2 : 4 << SetsLog2);
         messages_max[a] <= parked_t'(SetsLog2 == 0 ? Slots / 2 : 2 << SetsLog2);
       end

@@ -11,6 +11,8 @@ l7_park.sv
 l7_walker.sv
 l7_matcher.sv
 l7_rows.sv
+l7_opening.sv
+l7_option.sv
 l7_protocol.sv
 l7_match.sv
 l7_head.sv

@@ -230,8 +230,25 @@ class On:
 
 
 QUERY = Message("query", 1, [Field("type", 2, "uint16", True), Field("name", 1, "name", True)])
-KEY = [Field("key", 1, "bytes", True)]
-PROTOCOLS = {"dns": [QUERY], "memcached": [Message("get", 1, KEY), Message("set", 2, KEY), Message("change", 3, KEY)]}
+KEY = [Field("opcode", 2, "uint8", True), Field("key", 1, "bytes", True)]
+REQUEST = [
+    Field("method", 2, "uint8", True),
+    Field("format", 3, "uint16", True),
+    Field("host", 4, "bytes", True),
+    Field("path", 1, "bytes", True),
+]
+LOGIN = [Field("user", 1, "bytes", True), Field("nas", 2, "bytes", True), Field("realm", 3, "name", True)]
+CODE = Field("code", 4, "uint8", True)
+ID = Field("id", 1, "bytes", True)
+PROTOCOLS = {
+    "dns": [QUERY],
+    "memcached": [Message("get", 1, KEY), Message("set", 2, KEY), Message("change", 3, KEY)],
+    "coap": [Message("request", 1, REQUEST)],
+    "radius": [Message("access", 1, LOGIN), Message("accounting", 2, LOGIN), Message("other", 3, [CODE, *LOGIN])],
+    "quic": [Message("long", 1, [Field("version", 2, "uint32", True), ID]), Message("short", 2, [ID])],
+}
+# Their numbers in the register PROTOCOL.
+NUMBERS = {None: 0, "dns": 1, "memcached": 2, "coap": 3, "radius": 4, "quic": 5}
 
 
 @dataclass
@@ -243,10 +260,12 @@ class Application:
     default: Action | None = None
     tenant: int = 0
     protocol: str | None = None
+    id_bytes: int = 0  # of a connection ID in a short header of QUIC
 
     def text(self) -> str:
         tenant = f"    tenant {self.tenant};\n" if self.tenant else ""
-        protocol = f"    protocol {self.protocol};\n" if self.protocol else ""
+        id_bytes = f" id {self.id_bytes}" if self.protocol == "quic" else ""
+        protocol = f"    protocol {self.protocol}{id_bytes};\n" if self.protocol else ""
         default = f"    default => {self.default.text()};\n" if self.default else ""
         body = f"    udp port {self.port};\n{tenant}{protocol}{''.join(on.text() for on in self.ons)}{default}"
         return f"application {self.name} = {self.number} {{\n{body}}}\n"

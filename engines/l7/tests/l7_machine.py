@@ -250,8 +250,8 @@ class Message:
 
 @dataclass
 class Machine:
-    """Rules and protocols by application, filter as {(port, app_id, tenant): application}. Room has no bound; time
-    stands.
+    """Rules and protocols (words of PROTOCOL) by application, filter as {(port, app_id, tenant): application}. Room has
+    no bound; time stands.
     """
 
     filter: dict[tuple[int, int, int], int]
@@ -309,7 +309,7 @@ class Machine:
         size = min(len(first.payload), WINDOW, 64 * first.segments if first.segments else WINDOW)
         window, mtype = first.payload[:size], first.mtype
         if self.protocols[app]:
-            mtype, window = fields_of(self.protocols[app], first.payload)
+            mtype, window = fields_of(self.protocols[app] & 7, first.payload, self.protocols[app] >> 8)
             self.types.add(mtype)
         decision, kind, number, steps = self.rules[app].decide(window, mtype)
         self.steps.append(steps)

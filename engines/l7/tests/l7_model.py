@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import dataclass, field
 
-from l7_language import Action, Application, On
+from l7_language import NUMBERS, Action, Application, On
+from l7_protocols import fields_of
 
 DATA = 0
 MOST_PACKETS, MOST_PAYLOAD, WINDOW, PAGE = 32, 16256, 256, 512
@@ -267,7 +268,12 @@ class Card:
     def decide(self, share: Share, kind: int, segments: int, payload: bytes) -> tuple[str, int]:
         protocol = share.program.protocol
         if protocol:
-            kind, window = (dns if protocol == "dns" else memcached)(payload)
+            if protocol == "dns" or (protocol == "memcached" and payload[8:9] != b"\x80"):
+                kind, window = (dns if protocol == "dns" else memcached)(payload)
+            else:
+                kind, fields = fields_of(NUMBERS[protocol], payload, share.program.id_bytes)
+                window = walk(fields)
+            self.coverage[f"type {protocol} {kind}"] += 1
         else:
             length = min(len(payload), WINDOW, 64 * segments or WINDOW)
             window = walk(payload[:length])

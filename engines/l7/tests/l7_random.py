@@ -29,6 +29,7 @@ from l7_language import (
     Text,
     Until,
 )
+from l7_wire import binary, coap, last, lying, quic, radius
 
 TIMEOUT = 4000 * 1024  # ns: short beside a pause, long beside all frames between two pauses
 LETTERS = b"ab/-C2"
@@ -101,9 +102,13 @@ def integer(random: Random, width: int) -> Range:
     return Range(low, low if single else high, width, single)
 
 
+def width_of(of: Field) -> int:
+    """Bytes of an integer; 0 for other fields."""
+    return {"uint8": 1, "uint16": 2, **WIDTHS}.get(of.kind, 0)
+
+
 def pattern(random: Random, of: Field, pool: list[bytes]) -> Pattern:
-    width = WIDTHS.get(of.kind, 2 if of.kind == "uint16" else 0)
-    if width:
+    if width := width_of(of):
         return integer(random, width) if random.random() < 0.95 else Row((), True)
     if of.kind == "name":
         return name(random, pool) if random.random() < 0.97 else Row((), True)
@@ -156,7 +161,7 @@ def rules_of(random: Random, message: Message, names: Names) -> On:
     rules: list[Rule] = []
     texts = [of for of in fields if of.kind in ("string", "bytes")]
     theme = random.random()
-    longest = None
+    longest = domain = next((of.name for of in fields if of.kind == "name"), None)
     if texts and theme < 0.2:
         # Many values at one place: they are found by a hash.
         of, length = random.choice(texts), random.choice([2, 4, 8, 33, 40])
@@ -169,15 +174,13 @@ def rules_of(random: Random, message: Message, names: Names) -> On:
             rules.append(Rule(names.next(), {of.name: (row,)}, action(random, fields)))
     elif texts and theme < 0.4:
         longest = random.choice(texts).name
-    elif message.name == "query":
-        longest = "name"
     for _ in range(random.choice([1, 2, 3, 4, 6, 10, 14])):
         some = random.sample(fields, min(len(fields), random.choice([0, 1, 1, 1, 2, 2, 3])))
         conditions = {
             of.name: tuple(pattern(random, of, pools[of.name]) for _ in range(random.choice([1, 1, 1, 2, 3])))
             for of in some
         }
-        if longest in conditions and random.random() < 0.7 and message.name != "query":
+        if longest in conditions and random.random() < 0.7 and longest != domain:
             row = Row((Text(b"".join(random.choices(pools[longest], k=random.randint(1, 4)))),), random.random() < 0.6)
             conditions[longest] = (row, *conditions[longest][1:])
         rules.append(Rule(names.next(), conditions, action(random, fields)))
@@ -228,7 +231,7 @@ def schema(random: Random) -> list[Message]:
 
 
 def application(random: Random, index: int, messages: list[Message], names: Names) -> Application:
-    protocol = random.choice([None] * 6 + ["dns", "dns", "memcached"])
+    protocol = random.choice([None] * 6 + ["dns", "dns", "memcached", "coap", "radius", "quic"])
     known = PROTOCOLS[protocol] if protocol else messages
     chosen = random.sample(known, random.randint(1, len(known)))
     return Application(
@@ -239,6 +242,7 @@ def application(random: Random, index: int, messages: list[Message], names: Name
         random.choice([None, action(random, [])]),
         random.choice([0, 0, 1, 5, 63]),
         protocol,
+        random.choice([0, 4, 8, 20]) if protocol == "quic" else 0,
     )
 
 
@@ -325,7 +329,7 @@ def values(random: Random, on: On) -> dict[str, bytes]:
             found.setdefault(name, witness(random, random.choice(patterns)))
     for of in on.message.fields:
         if of.dispatch and of.name not in found and random.random() < 0.6:
-            found[of.name] = random.randbytes(WIDTHS[of.kind]) if of.kind in WIDTHS else word(random, 12)
+            found[of.name] = random.randbytes(width_of(of)) if width_of(of) else word(random, 12)
     if random.random() < 0.3 and found:
         name = random.choice(sorted(found))
         found[name] = edge(random, found[name])
@@ -403,6 +407,25 @@ def memcached_payload(random: Random, on: On | None) -> bytes:
     if random.random() < 0.05:
         payload = payload[: random.randint(1, len(payload))]
     return payload
+
+
+def payload_of(random: Random, of: Application, on: On | None) -> bytes:
+    """A message of another protocol than QNP, for the rules of a type or of none."""
+    if of.protocol == "dns":
+        return dns_payload(random, on)
+    if of.protocol == "memcached" and random.random() < 0.6:
+        return memcached_payload(random, on)
+    fields = values(random, on) if on else {}
+    kind = on.message.number if on else 0
+    if of.protocol == "memcached":
+        payload = binary(random, fields, kind)
+    elif of.protocol == "coap":
+        payload = coap(random, fields if on else {"method": bytes([random.choice([0, 0x20, 0x45, 0xFF])])})
+    elif of.protocol == "radius":
+        payload = radius(random, fields, {1: 1, 2: 4}.get(kind, last(fields, "code", 12)))
+    else:
+        payload = quic(random, fields, of.id_bytes, kind != 2)
+    return lying(random, payload)
 
 
 # ---- frames
@@ -528,7 +551,7 @@ def messages(random: Random, program: Program, count: int) -> Iterator[tuple[int
         of, sender = program.applications[index], random.choice(by_app[index])
         if of.protocol:
             on = random.choice(of.ons) if random.random() < 0.95 else None
-            payload = (dns_payload if of.protocol == "dns" else memcached_payload)(random, on)
+            payload = payload_of(random, of, on)
             packets = [datagram(random, sender, of.port, payload, lie_of(random))]
         else:
             # Numbers come again, with the same sender and with others.

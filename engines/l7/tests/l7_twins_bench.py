@@ -19,12 +19,12 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from cocotb.triggers import ClockCycles, FallingEdge
 from l7_bench import BEAT, SOURCE, Bench, Frame
+from l7_language import NUMBERS
 from l7_model import COUNTERS, Card, Out
 from l7_random import TIMEOUT, Case, Load
 from penstock import regs
 
 KINDS = {"port": 1, "host": 2, "unit": 3, "dispatch": 4}
-PROTOCOLS = [None, "dns", "memcached"]
 # In the time that a sweep takes.
 SWEEP = 512 * 16 + 200
 BURST = 8
@@ -81,7 +81,7 @@ class Twin:
         matchers = random.choice([(15, 15), (15, 15), (3, 12), (1, 14), (8, 8)])
         for app, of in enumerate(case.program.applications):
             await self.load(app, images[app])
-            await self.write(self.bench.app(app, "PROTOCOL"), PROTOCOLS.index(of.protocol))
+            await self.write(self.bench.app(app, "PROTOCOL"), NUMBERS[of.protocol] | of.id_bytes << 8)
             await self.write(self.bench.app(app, "MATCHERS"), matchers[app])
             await self.write(self.bench.app(app, "MESSAGES_MAX"), case.messages_max)
             await self.write(self.bench.app(app, "PAGES_MAX"), case.pages_max)

@@ -1,6 +1,7 @@
 # Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 """Clients and servers that know nothing of the card: dig and dnsperf ask two dnsmasq, memccp and requests built from
-memcached's protocol.txt three memcached. The servers share an address, and the card chooses by name and key.
+memcached's documents three memcached, libcoap's client two of its servers. The servers share an address, and the card
+chooses by name, key and path.
 """
 
 from __future__ import annotations
@@ -146,6 +147,13 @@ def request(number: int, text: str) -> str:
     return (struct.pack(">4H", number, 0, 1, 0) + text.encode()).hex()
 
 
+def binary(opcode: int, key: bytes, extras: bytes = b"", value: bytes = b"") -> bytes:
+    """A datagram with a request of the binary protocol."""
+    body = extras + key + value
+    header = struct.pack(">BBHBBHIIQ", 0x80, opcode, len(key), len(extras), 0, 0, len(body), 0, 0)
+    return struct.pack(">4H", 1, 0, 1, 0) + header + body
+
+
 def ask(net: Net, *texts: str) -> list[str]:
     """The answers of the service to requests of memcached, without their headers."""
     requests = [request(number, text) for number, text in enumerate(texts, 300)]
@@ -193,14 +201,63 @@ def test_memcached_by_key(net: Net, tmp_path: Path) -> None:
     assert answers[:3] == ["STORED\r\n", "42\r\n", "STORED\r\n"]
     assert answers[3].startswith("VALUE user:1 0 7 ") and "user:1!" in answers[3]
     assert answers[4:7] == ["DELETED\r\n", "END\r\n", "TOUCHED\r\n"] and answers[7].startswith("VERSION ")
+    # The binary protocol: set with flags and time, get with the key in the answer, and a request for nothing (no-op).
+    requests = [
+        binary(0x01, b"item:bin", bytes(8), b"in binary"),
+        binary(0x0C, b"item:bin"),
+        binary(0x0C, b"user:1"),
+        binary(0x04, b"user:2"),
+        binary(0x0A, b""),
+    ]
+    lines = finish(net.python(LEFT, ASK, *(one.hex() for one in requests))).split("\n")[: len(requests)]
+    binary_answers = [bytes.fromhex(line)[8:] for line in lines]
+    # Magic, opcode, status; behind the header of 24 bytes flags, key and value.
+    assert [struct.unpack(">BB4xH", answer[:8]) for answer in binary_answers] == [
+        (0x81, opcode, 0) for opcode in (0x01, 0x0C, 0x0C, 0x04, 0x0A)
+    ]
+    assert [answer[28:] for answer in binary_answers[1:3]] == [b"item:binin binary", b"user:1user:1!"]
+    assert ask(net, "get item:bin\r\n", "get user:2\r\n") == ["VALUE item:bin 0 9\r\nin binary\r\nEND\r\n", "END\r\n"]
     # Each key is in its server, and in no other.
-    everything = [*keys, "user:file", "item:file", "file", "user:n"]
+    everything = [*keys, "user:file", "item:file", "item:bin", "file", "user:n"]
     for number, wanted in (
-        (1, {"user:1", "user:2", "user:file", "user:n"}),
-        (2, {"item:file"}),
+        (1, {"user:1", "user:file", "user:n"}),
+        (2, {"item:file", "item:bin"}),
         (3, {"page:1", "users", "file"}),
     ):
         text = "".join(f"get {key}\r\n" for key in everything).encode().hex()
         inside = bytes.fromhex(finish(net.python(f"s{number}", INSIDE, text)).strip()).decode()
         assert set(re.findall(r"VALUE (\S+)", inside)) == wanted
+    assert up.stop()["faults"] == []
+
+
+def coap(net: Net, host: str, method: str, path: str, *words: str) -> str:
+    """The contents that libcoap's client prints; it prints errors elsewhere."""
+    client = net.start(host, "coap-client-notls", "-B", "2", "-m", method, *words, f"coap://10.0.0.2/{path}")
+    out, _ = client.communicate(timeout=30)
+    return out.strip()
+
+
+def test_coap_by_path(net: Net, tmp_path: Path) -> None:
+    need({"coap-client-notls": "libcoap3-bin", "coap-server-notls": "libcoap3-bin"})
+    up = card(net, tmp_path, PROGRAMS / "sensors.l7", 2)
+    for number in (1, 2):
+        child = net.start(f"s{number}", "coap-server-notls", "-A", "10.0.0.2", "-d", "100")
+        for _ in range(100):
+            if "10.0.0.2:5683" in net.run(f"s{number}", "ss", "-uln"):
+                break
+            assert child.poll() is None, finish(child)
+            net.run(f"s{number}", "sleep", "0.05")
+        # Each has its own image of the same name.
+        assert coap(net, f"s{number}", "put", "firmware/pump", "-e", f"image {number}") == ""
+    assert coap(net, LEFT, "get", "firmware/pump") == "image 2"
+    assert coap(net, LEFT, "get", "firmware/pump?version=2", "-T", "8 bytes!") == "image 2"
+    assert coap(net, LEFT, "put", "valley/gauge1/state", "-t", "50", "-e", '{"open": true}') == ""
+    assert coap(net, LEFT, "get", "valley/gauge1/state") == '{"open": true}'
+    assert coap(net, "s1", "get", "valley/gauge1/state") == '{"open": true}'
+    assert coap(net, "s2", "get", "valley/gauge1/state") == ""
+    # The card drops it, and the client waits in vain.
+    assert coap(net, LEFT, "delete", "firmware/pump", "-N") == ""
+    assert [coap(net, f"s{number}", "get", "firmware/pump") for number in (1, 2)] == ["image 1", "image 2"]
+    counts = rules(up)
+    assert counts == {"firmware": 2, "no_upload": 1, "default": 2}, counts
     assert up.stop()["faults"] == []

@@ -15,7 +15,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 from l7_bench import SOURCES, Bench, Frame
 from l7_machine import Branch, Packet, Row, Rules, Skip, at_field, decide, exactly
-from l7_protocols import DNS, MEMCACHED, QNP, TYPES
+from l7_protocols import COAP, DNS, MEMCACHED, QNP, QUIC, RADIUS, TYPES
+from l7_wire import hostile_coap, hostile_memcached, hostile_radius, login, lying, quic, size, uri
+from penstock import regs
 from penstock.hdl import simulate
 from test_l7_block import always, random_message, random_rules
 
@@ -97,6 +99,57 @@ async def names_and_keys(dut: Any) -> None:
             await bench.check_counters()
         assert bench.model is not None
         assert {1, 2, 3} <= bench.model.types and max(bench.model.steps) >= 6
+
+
+ID_BYTES = 8
+
+
+def other(rng: random.Random, protocol: int) -> bytes:
+    """A message of one of the other protocols, which may lie."""
+    if protocol == COAP:
+        return hostile_coap(rng)
+    if protocol == RADIUS:
+        return hostile_radius(rng)
+    if protocol == MEMCACHED:
+        return hostile_memcached(rng)
+    return lying(rng, quic(rng, {"id": rng.randbytes(size(rng))}, ID_BYTES, rng.random() < 0.6))
+
+
+@cocotb.test()
+async def beside_each_other(dut: Any) -> None:
+    """CoAP, RADIUS, QUIC and memcached's binary protocol in pairs, at both ports and in any shape of frame: bytes,
+    verdicts and counters as in the model.
+    """
+    for seed, pair in enumerate([(COAP, RADIUS), (QUIC, COAP), (RADIUS, MEMCACHED), (DNS, QUIC)]):
+        bench = Bench(dut, 20 + seed)
+        await bench.start()
+        rng = bench.rng
+        words = [protocol | (ID_BYTES << 8 if protocol == QUIC else 0) for protocol in pair]
+        await bench.use([random_rules(rng, 0, 0), random_rules(rng, 512, 64)], words)
+        assert [await bench.counter(app, "PROTOCOL") for app in range(2)] == words
+        bench.into, bench.out = [rng.choice([1.0, 0.6])] * 2, [rng.choice([1.0, 0.5])] * 2
+        for at in range(200):
+            app = rng.randrange(2)
+            payload = query(rng) if pair[app] == DNS else other(rng, pair[app])
+            sent = Packet(
+                payload,
+                dport=(7000, 53)[app],
+                plain=True,
+                v6=rng.random() < 0.4,
+                vlan=rng.choice([None, 100]),
+                sender=1 + at % 5,
+                hash=rng.getrandbits(32),
+                behind=rng.choice([b"", b"", b"behind"]),
+            )
+            bench.send_packet(rng.randrange(2), sent)
+            if rng.random() < 0.2:
+                bench.send_straight(rng.randrange(2), rng.randbytes(rng.randint(14, 200)))
+            await undecided(bench, 4)
+        await bench.drain()
+        bench.check()
+        await bench.check_counters()
+        assert bench.model is not None
+        assert {0, 1} <= bench.model.types and max(bench.model.steps) >= 3
 
 
 @cocotb.test()
@@ -203,16 +256,48 @@ async def types_behind_pointers(dut: Any) -> None:
     assert Counter(out.mark & 0xFFFF for out in bench.expected) == {64: 47, 65: 11}
 
 
+NAME = b"\0\1\1\0\0\1" + bytes(6) + b"\3www\7example\3com\0\0\1\0\1"
+REQUEST = b"\0\1\0\0\0\1\0\0"
+# Messages, and how many cycles later than a message of QNP they are decided (machine.md, "Cycles").
+LATER = [
+    (DNS, NAME, 10),
+    (MEMCACHED, REQUEST + b"get user:7\r\n", 5),
+    (MEMCACHED, REQUEST + b"\x80\0\0\1" + bytes(7) + b"\1" + bytes(12) + b"k", 4),
+    (COAP, uri(b"a", b"b"), 11),
+    (COAP, uri(b"a", b"b", host=b"h"), 14),
+    (RADIUS, login((1, b"bob@b.example"), (4, b"x"), (32, b"ap")), 17),
+    (QUIC, b"\xc0\0\0\0\1\4abcd\0", 5),
+    (QUIC, b"\x40abcdefgh", 4),
+]
+
+
+@cocotb.test()
+async def cycles_beside_qnp(dut: Any) -> None:
+    """The walkers' cycles, in the register CYCLES of an idle block."""
+    bench = Bench(dut, 12)
+    await bench.start()
+    for protocol, payload, later in LATER:
+        await bench.use(
+            [always(), always(number=64)], [QNP, protocol | ID_BYTES << 8], [(7000, 1, 0, 0), (53, 0, 0, 1)]
+        )
+        cycles = []
+        for packet_of in (Packet(b"x"), Packet(payload, dport=53, plain=True)):
+            bench.send_packet(0, packet_of)
+            await bench.drain()
+            cycles.append(await bench.access(regs.L7_BLOCK_CYCLES))
+        dut._log.info("%d cycles, %d for QNP: %s", cycles[1], cycles[0], payload)
+        assert cycles[0] == 9 and cycles[1] - cycles[0] == later, (payload, cycles)
+
+
 @cocotb.test()
 async def rate_of_queries(dut: Any) -> None:
     """Queries for names of three labels, one port, as fast as they come."""
     bench = Bench(dut, 8)
     await bench.start()
     await bench.use([always(), always(number=64)], [QNP, DNS])
-    payload = b"\0\1\1\0\0\1" + bytes(6) + b"\3www\7example\3com\0\0\1\0\1"
     bench.into[0] = 0.1
     for _ in range(200):
-        bench.send_packet(0, Packet(payload, dport=53, plain=True))
+        bench.send_packet(0, Packet(NAME, dport=53, plain=True))
     await bench.drain()
     bench.check()
     made = [frame.cycle for frame in bench.left]

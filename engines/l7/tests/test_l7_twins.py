@@ -11,6 +11,8 @@ from penstock.cargo import example
 
 ACTIONS = ["drop", "port", "queue", "queues by", "queues in turn", "unit", "units"]
 PATTERNS = ["Name", "Range", "Skip", "Text", "Until"]
+# Message types that a protocol's walker tells apart; 0: messages that it cannot read.
+TYPES = {"coap": 2, "dns": 2, "memcached": 4, "quic": 3, "radius": 4}
 OUTCOMES = ["delivered", "denied", "duplicates", "malformed", "oversize", "packets", "passed", "refused", "expired"]
 
 
@@ -26,6 +28,8 @@ def check(coverage: Counter, outcomes: list[str]) -> None:
 def test_native_code(count: int) -> None:
     coverage = campaign(example("l7exec"), 0, count)
     check(coverage, OUTCOMES)
+    types = [coverage[f"type {protocol} {kind}"] for protocol, count in TYPES.items() for kind in range(count)]
+    assert min(types) >= 20, report(coverage)
     assert coverage["cases that fit a card"] >= 0.9 * count, report(coverage)
 
 

@@ -188,7 +188,7 @@ fn rust(program: &Program, messages: &[&MessageType], file: &str) -> String {
                 Kind::String => "String",
                 Kind::Uint32 => "u32",
                 Kind::Uint64 => "u64",
-                Kind::Bytes | Kind::Name | Kind::Uint16 => "Vec<u8>",
+                Kind::Bytes | Kind::Name | Kind::Uint8 | Kind::Uint16 => "Vec<u8>",
             };
             let what = if field.dispatch { ", by which cards dispatch" } else { "" };
             let _ = writeln!(text, "    /// Field {}{what}.\n    pub {}: Option<{kind}>,", field.number, own);
@@ -219,7 +219,9 @@ fn rust(program: &Program, messages: &[&MessageType], file: &str) -> String {
                 Kind::String => format!("message.text({})?", field.number),
                 Kind::Uint32 => format!("message.uint32({})?", field.number),
                 Kind::Uint64 => format!("message.uint64({})?", field.number),
-                Kind::Bytes | Kind::Name | Kind::Uint16 => format!("message.get({}).map(<[u8]>::to_vec)", field.number),
+                Kind::Bytes | Kind::Name | Kind::Uint8 | Kind::Uint16 => {
+                    format!("message.get({}).map(<[u8]>::to_vec)", field.number)
+                }
             };
             let _ = writeln!(text, "            {}: {read},", own);
         }
@@ -257,7 +259,7 @@ fn python(program: &Program, messages: &[&MessageType], file: &str) -> String {
             let kind = match field.kind {
                 Kind::String => "str",
                 Kind::Uint32 | Kind::Uint64 => "int",
-                Kind::Bytes | Kind::Name | Kind::Uint16 => "bytes",
+                Kind::Bytes | Kind::Name | Kind::Uint8 | Kind::Uint16 => "bytes",
             };
             let dispatch = if field.dispatch { ", by which cards dispatch" } else { "" };
             let _ = writeln!(text, "    # Field {}{dispatch}\n    {}: {kind} | None = None", field.number, own);

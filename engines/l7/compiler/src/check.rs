@@ -5,7 +5,8 @@ use std::collections::HashMap;
 
 use crate::fault::{Fault, Span, suggest};
 use crate::limits::{
-    APPLICATIONS, DISPATCH_NUMBER, LABELS, LONGEST_FIELD, LONGEST_RULE_NAME, PORTS, QUEUES, SEEN, TENANTS, TYPES, UNITS,
+    APPLICATIONS, DISPATCH_NUMBER, LABELS, LONGEST_FIELD, LONGEST_ID, LONGEST_RULE_NAME, PORTS, QUEUES, SEEN, TENANTS,
+    TYPES, UNITS,
 };
 use crate::pattern::{ByteSet, Condition, Pattern, Step};
 use crate::program::{
@@ -140,6 +141,7 @@ impl Check {
             types.extend(application.types.iter().filter_map(|on| self.on(on, protocol, messages)));
         }
         let protocol = protocol.unwrap_or_default();
+        let id_bytes = self.id_bytes(application, protocol);
         let tenant = application.tenant.as_ref().map_or(0, |tenant| self.bounded("a tenant", tenant, 0, TENANTS - 1));
         // There is no message type whose fields a hash could be of.
         let name = "a message of any type".to_owned();
@@ -149,6 +151,7 @@ impl Check {
             name: application.name.value.clone(),
             number,
             protocol,
+            id_bytes,
             port: port as u16,
             tenant: tenant as u8,
             types,
@@ -164,6 +167,27 @@ impl Check {
         let near = suggest(&name.value, Protocol::NAMED.iter().map(|(other, ..)| *other));
         self.fault(name.span, format!("there is no protocol `{}`{near}", name.value));
         None
+    }
+
+    /// Bytes of a connection ID in a short header, which QUIC needs and no other protocol has.
+    fn id_bytes(&mut self, application: &syntax::Application, protocol: Protocol) -> u8 {
+        match (&application.id_bytes, protocol) {
+            (Some(bytes), Protocol::Quic) => {
+                self.bounded("the number of bytes of a connection ID", bytes, 0, LONGEST_ID as u64) as u8
+            }
+            (Some(bytes), _) => {
+                self.fault(bytes.span, "only messages of QUIC have connection IDs: leave `id` out");
+                0
+            }
+            (None, Protocol::Quic) => {
+                let span = application.protocol.as_ref().map_or(application.name.span, |name| name.span);
+                let text = "a packet with a short header does not tell how long its connection ID is: write \
+                            `protocol quic id BYTES;`, with the length that your servers give out";
+                self.fault(span, text);
+                0
+            }
+            (None, _) => 0,
+        }
     }
 
     fn on(&mut self, on: &syntax::On, protocol: Protocol, messages: &[MessageType]) -> Option<TypeRules> {
@@ -333,7 +357,7 @@ impl Check {
         }
         if labels.len() > LABELS || name.len() + 1 > LONGEST_RULE_NAME {
             let text = format!(
-                "rules know domain names of up to {LABELS} labels and {} bytes, as the card sees {SEEN} bytes of a query: write a zone above this name",
+                "rules know domain names of up to {LABELS} labels and {} bytes, as the card sees {SEEN} bytes of a message: write a zone above this name",
                 LONGEST_RULE_NAME - 1
             );
             self.fault(span, text);

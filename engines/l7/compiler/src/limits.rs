@@ -26,6 +26,8 @@ pub const LONGEST_NAME: usize = 250;
 pub const LONGEST_RULE_NAME: usize = SEEN - 12 - 1 - 4;
 /// Labels of the longest name.
 pub const LABELS: usize = 32;
+/// Bytes of the longest connection ID of QUIC.
+pub const LONGEST_ID: usize = 20;
 /// Alternatives of a row.
 pub const ALTERNATIVES: usize = 4;
 /// Bytes that an alternative compares.

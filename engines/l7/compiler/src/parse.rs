@@ -171,8 +171,16 @@ impl Parser {
         self.sign("=")?;
         let number = self.number("the application's number, which messages carry")?;
         self.sign("{")?;
-        let mut application =
-            Application { name, number, port: None, protocol: None, tenant: None, types: Vec::new(), others: None };
+        let mut application = Application {
+            name,
+            number,
+            port: None,
+            protocol: None,
+            id_bytes: None,
+            tenant: None,
+            types: Vec::new(),
+            others: None,
+        };
         while !self.eat_sign("}") {
             let begin = self.span();
             if self.eat_word("udp") {
@@ -183,7 +191,10 @@ impl Parser {
                     return Err(Fault::new(begin, "an application has one UDP port so far: leave the second out"));
                 }
             } else if self.eat_word("protocol") {
-                let protocol = self.name("a protocol, `dns` or `memcached`")?;
+                let protocol = self.name("a protocol: `dns`, `memcached`, `coap`, `radius` or `quic`")?;
+                if self.eat_word("id") {
+                    application.id_bytes = Some(self.number("the number of bytes of a connection ID")?);
+                }
                 self.sign(";")?;
                 if application.protocol.replace(protocol).is_some() {
                     return Err(Fault::new(begin, "an application has one protocol: leave the second out"));

@@ -22,13 +22,25 @@ pub enum Protocol {
     Qnp,
     /// DNS: queries.
     Dns,
-    /// The text protocol of memcached over UDP.
+    /// The text and binary protocols of memcached over UDP.
     Memcached,
+    /// CoAP: requests.
+    Coap,
+    /// RADIUS.
+    Radius,
+    /// QUIC, by connection IDs.
+    Quic,
 }
 
 impl Protocol {
     /// Protocols that a source can name, and their numbers in hardware.
-    pub const NAMED: [(&'static str, Self, u8); 2] = [("dns", Self::Dns, 1), ("memcached", Self::Memcached, 2)];
+    pub const NAMED: [(&'static str, Self, u8); 5] = [
+        ("dns", Self::Dns, 1),
+        ("memcached", Self::Memcached, 2),
+        ("coap", Self::Coap, 3),
+        ("radius", Self::Radius, 4),
+        ("quic", Self::Quic, 5),
+    ];
 
     /// Its number in hardware.
     #[must_use]
@@ -42,11 +54,29 @@ impl Protocol {
         let field = |name: &str, number, kind| Field { name: name.to_owned(), number, kind, dispatch: true };
         let message =
             |name: &str, number, fields| MessageType { name: name.to_owned(), protocol: self, number, fields };
-        let key = || vec![field("key", 1, Kind::Bytes)];
+        let key = || vec![field("key", 1, Kind::Bytes), field("opcode", 2, Kind::Uint8)];
+        let login = || vec![field("user", 1, Kind::Bytes), field("nas", 2, Kind::Bytes), field("realm", 3, Kind::Name)];
+        let id = || field("id", 1, Kind::Bytes);
         match self {
             Self::Qnp => Vec::new(),
             Self::Dns => vec![message("query", 1, vec![field("name", 1, Kind::Name), field("type", 2, Kind::Uint16)])],
             Self::Memcached => vec![message("get", 1, key()), message("set", 2, key()), message("change", 3, key())],
+            Self::Coap => {
+                let fields = vec![
+                    field("path", 1, Kind::Bytes),
+                    field("method", 2, Kind::Uint8),
+                    field("format", 3, Kind::Uint16),
+                    field("host", 4, Kind::Bytes),
+                ];
+                vec![message("request", 1, fields)]
+            }
+            Self::Radius => {
+                let other = [login(), vec![field("code", 4, Kind::Uint8)]].concat();
+                vec![message("access", 1, login()), message("accounting", 2, login()), message("other", 3, other)]
+            }
+            Self::Quic => {
+                vec![message("long", 1, vec![id(), field("version", 2, Kind::Uint32)]), message("short", 2, vec![id()])]
+            }
         }
     }
 }
@@ -86,6 +116,8 @@ pub enum Kind {
     Bytes,
     /// A domain name: its labels from the last to the first, each with its length in front, in small letters.
     Name,
+    /// An integer of a byte.
+    Uint8,
     /// An integer of 2 bytes, most significant byte first.
     Uint16,
     /// An integer of 4 bytes, most significant byte first.
@@ -114,6 +146,7 @@ impl Kind {
             Self::String => "string",
             Self::Bytes => "bytes",
             Self::Name => "name",
+            Self::Uint8 => "uint8",
             Self::Uint16 => "uint16",
             Self::Uint32 => "uint32",
             Self::Uint64 => "uint64",
@@ -125,6 +158,7 @@ impl Kind {
     pub fn width(self) -> Option<u8> {
         match self {
             Self::String | Self::Bytes | Self::Name => None,
+            Self::Uint8 => Some(1),
             Self::Uint16 => Some(2),
             Self::Uint32 => Some(4),
             Self::Uint64 => Some(8),
@@ -141,6 +175,8 @@ pub struct Application {
     pub number: u8,
     /// How its messages look.
     pub protocol: Protocol,
+    /// QUIC: bytes of the connection ID in a short header; otherwise 0.
+    pub id_bytes: u8,
     /// The UDP port at which its messages arrive.
     pub port: u16,
     /// The tenant whose frames they are; 0 is the system.

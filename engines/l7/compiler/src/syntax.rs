@@ -38,13 +38,15 @@ pub struct Field {
     pub dispatch: bool,
 }
 
-/// `application NAME = NUMBER { udp port PORT; protocol NAME; tenant NUMBER; TYPES default => ACTION; }`
+/// `application NAME = NUMBER { udp port PORT; protocol NAME id BYTES; tenant NUMBER; TYPES default => ACTION; }`
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Application {
     pub name: At<String>,
     pub number: At<u64>,
     pub port: Option<At<u64>>,
     pub protocol: Option<At<String>>,
+    /// Bytes of a connection ID in a short header of QUIC.
+    pub id_bytes: Option<At<u64>>,
     pub tenant: Option<At<u64>>,
     pub types: Vec<On>,
     /// For messages of other types.

@@ -12,7 +12,12 @@ fn application(protocol: &str, of_type: &str, rules: &str) -> String {
 }
 
 fn rules(of_type: &str, rules: &str) -> TypeRules {
-    let protocol = if of_type == "query" { "dns" } else { "memcached" };
+    let protocol = match of_type {
+        "query" => "dns",
+        "access" => "radius",
+        "request" => "coap",
+        _ => "memcached",
+    };
     let text = application(protocol, of_type, rules);
     compile("test.l7", &text).unwrap().program.applications[0].types[0].clone()
 }
@@ -74,7 +79,10 @@ fn keys_are_matched_behind_a_delimiter() {
 fn faults_say_what_a_protocol_has() {
     let query = |rules: &str| application("dns", "query", rules);
     for (text, words) in [
-        (application("dsn", "query", ""), "there is no protocol `dsn`; there are: dns, memcached\n"),
+        (
+            application("dsn", "query", ""),
+            "there is no protocol `dsn`; there are: dns, memcached, coap, radius, quic\n",
+        ),
         (application("dns", "get", ""), "there is no message type `get`"),
         (
             query("rule r { name = until \".\" ..; } => drop;"),
@@ -92,5 +100,71 @@ fn faults_say_what_a_protocol_has() {
     ] {
         let faults = compile("test.l7", &text).unwrap_err().to_string();
         assert!(faults.contains(words), "{faults}");
+    }
+}
+
+#[test]
+fn realms_are_zones_and_the_longest_wins() {
+    let rules = rules(
+        "access",
+        "rule campus { realm = zone \"campus.example\"; } => queue 1;
+         rule exam { realm = \"exam.campus.example\"; } => queue 2;
+         rule bob { user = \"bob@exam.campus.example\"; } => queue 3;",
+    );
+    let action = |realm: &[u8]| {
+        let matches = |(number, condition): &(u8, Condition)| match number {
+            1 => condition.matches(b"bob@exam.campus.example"),
+            3 => condition.matches(realm),
+            _ => false,
+        };
+        let rule = rules.rules.iter().find(|rule| rule.variants.iter().any(|variant| variant.iter().all(matches)));
+        rule.map_or(rules.default, |rule| rule.action)
+    };
+    // A rule without a realm has the shortest pattern.
+    assert_eq!(action(b"\x07example\x06campus\x04exam"), Action::Queue(2));
+    assert_eq!(action(b"\x07example\x06campus"), Action::Queue(1));
+    assert_eq!(action(b"\x07example"), Action::Queue(3));
+}
+
+#[test]
+fn integers_of_a_byte_are_compared() {
+    let rules = rules("request", "rule get { method = 1; } => queue 1; rule write { method = 2 ..= 255; } => queue 2;");
+    let action = |method: &[u8]| {
+        let matches = |condition: &(u8, Condition)| condition.0 == 2 && condition.1.matches(method);
+        let rule = rules.rules.iter().find(|rule| rule.variants.iter().all(|variant| variant.iter().all(matches)));
+        rule.map_or(rules.default, |rule| rule.action)
+    };
+    assert_eq!(action(b"\x01"), Action::Queue(1));
+    assert_eq!(action(b"\xFF"), Action::Queue(2));
+    assert_eq!(action(b"\0"), Action::Drop);
+    assert_eq!(action(b"\0\x01"), Action::Drop);
+}
+
+#[test]
+fn quic_needs_the_length_of_its_connection_ids() {
+    let faults = |protocol: &str, of_type: &str| {
+        compile("test.l7", &application(protocol, of_type, ""))
+            .map(|compiled| compiled.program.applications[0].id_bytes)
+    };
+    assert_eq!(faults("quic id 20", "short").unwrap(), 20);
+    assert_eq!(faults("quic id 0", "long").unwrap(), 0);
+    assert_eq!(faults("coap", "request").unwrap(), 0);
+    for (protocol, of_type, words) in [
+        ("quic", "short", "test.l7:1:43: a packet with a short header does not tell how long its connection ID is"),
+        ("quic id 21", "short", "the number of bytes of a connection ID is 0 to 20, not 21"),
+        ("coap id 8", "request", "only messages of QUIC have connection IDs: leave `id` out"),
+        ("quic id", "short", "the number of bytes of a connection ID"),
+        ("radius", "login", "there is no message type `login`; there are: access, accounting, other"),
+    ] {
+        let text = faults(protocol, of_type).unwrap_err().to_string();
+        assert!(text.contains(words), "{text}");
+    }
+    for (rule, words) in [
+        ("rule r { method = 256; } => drop;", "`method` has 8 bits: its highest value is 255"),
+        ("rule r { method = \"GET\"; } => drop;", "`method` is a uint8: write a number"),
+        ("rule r { path = zone \"a\"; } => drop;", "`path` is no domain name"),
+    ] {
+        let text = compile("test.l7", &application("coap", "request", rule)).unwrap_err().to_string();
+        assert!(text.contains(words), "{text}");
     }
 }

@@ -107,8 +107,9 @@ impl CardBlock {
             bring(&mut window, &mut card.staged, compiled, app, &place, bank)?;
             window.write(Window::app(app, own::L7_APP_MATCHERS), matchers(app, compiled.program.applications.len()))?;
             card.apps.push(place);
-            let Application { number, port, tenant, protocol, .. } = application;
-            window.write(Window::app(app, own::L7_APP_PROTOCOL), u32::from(protocol.number()))?;
+            let Application { number, port, tenant, protocol, id_bytes, .. } = application;
+            let protocol = u32::from(protocol.number()) | u32::from(*id_bytes) << 8;
+            window.write(Window::app(app, own::L7_APP_PROTOCOL), protocol)?;
             let filter = u32::from(*port) | u32::from(*number) << 16 | u32::from(*tenant) << 24 | (app as u32) << 30;
             window.write_all(own::L7_BLOCK_FILTER, app, &[filter | VALID])?;
         }

@@ -246,7 +246,7 @@ impl Place {
     /// Whether an application keeps its number, port, tenant and protocol, which a swap does not change.
     fn check_wire(&self, app: usize, compiled: &Compiled) -> Result<(), L7Error> {
         let wire = |application: &Application| {
-            (application.number, application.port, application.tenant, application.protocol)
+            (application.number, application.port, application.tenant, application.protocol, application.id_bytes)
         };
         let Some(running) = &self.program else { return Err(L7Error::NotLoaded(self.block)) };
         let (old, new) = (running.application(app), &compiled.program.applications[app]);

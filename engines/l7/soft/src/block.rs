@@ -165,7 +165,7 @@ impl App {
                 self.rules.decide(of_type, &payload[..seen])
             }
             protocol => {
-                let of_type = self.window.read(protocol, payload);
+                let of_type = self.window.read(protocol, self.application.id_bytes, payload);
                 self.rules.decide(of_type, self.window.fields())
             }
         };
