@@ -456,10 +456,12 @@ fn fields(numbers: &mut Numbers) -> Vec<u8> {
 fn query(numbers: &mut Numbers) -> Vec<u8> {
     let mut payload =
         vec![numbers.next() as u8, 7, numbers.of(&[1, 1, 1, 1, 0, 0, 0, 2, 0x81, 0x10]), 0, 0, 1, 0, 0, 0, 0, 0, 0];
-    for _ in 0..numbers.of(&[0, 1, 2, 3, 3, 4, 31, 32, 33]) {
-        let label = match numbers.below(4) {
+    let count = numbers.of(&[0, 1, 1, 2, 2, 3, 3, 3, 4, 4, 29, 30, 31, 32, 33]);
+    for _ in 0..count {
+        let label = match numbers.below(if count > 4 { 1000 } else { 5 }) {
             0 => numbers.of(&["Shop", "shop", "intern", "nobody", "example"]).as_bytes().to_vec(),
-            1 => vec![b'A'; 1 + numbers.below(63)],
+            1 => vec![b'A'; numbers.of(&[1, 10, 10, 20, 20, 62, 63, 63, 64])],
+            5.. => numbers.of(&["a", "B", "cd"]).as_bytes().to_vec(),
             _ => text(numbers, &["a", "B", "-"], 3),
         };
         if label.is_empty() {
@@ -769,8 +771,9 @@ fn payload(numbers: &mut Numbers, application: &Application) -> Vec<u8> {
     payload
 }
 
-/// Compares the walker's type and window, and the decision, with the second reading. Returns the decision's number.
-fn compare(app: &mut App, window: &mut Window, of_type: u8, payload: &[u8]) -> usize {
+/// Compares the walker's type and window, and the decision, with the second reading. Returns the decision's number and
+/// action.
+fn compare(app: &mut App, window: &mut Window, of_type: u8, payload: &[u8]) -> (usize, Action) {
     let seen = &payload[..payload.len().min(256)];
     let (of_type, expected, decision) = if app.application.protocol == Protocol::Qnp {
         (of_type, fields_of(seen), app.rules.decide(of_type, payload))
@@ -782,7 +785,19 @@ fn compare(app: &mut App, window: &mut Window, of_type: u8, payload: &[u8]) -> u
         (of_type, fields.into_iter().collect(), app.rules.decide(found, window.fields()))
     };
     assert_eq!((decision.index, decision.action), app.decide(of_type, &expected), "{of_type} {payload:?}");
-    decision.index
+    (decision.index, decision.action)
+}
+
+/// What the block makes of a whole datagram with a message in one packet.
+fn check_made(made: &[Made], action: Action) {
+    let verdict = match action {
+        Action::Drop => None,
+        Action::Queue(_) | Action::QueuesBy { .. } | Action::QueuesInTurn { .. } => Some(Verdict::Host),
+        Action::Unit(unit) => Some(Verdict::Unit(unit.into())),
+        Action::Port(port) => Some(Verdict::Port(port.into())),
+        Action::UnitsBy(_) => panic!("no rule sends messages to a unit by a field"),
+    };
+    assert!(made.iter().map(|made| &made.verdict).eq(&verdict), "{made:?} {action:?}");
 }
 
 /// What became of a packet, from its verdict and the counters before and after.
@@ -837,7 +852,7 @@ fn damaged_messages() {
             let (block, app, decisions) = &mut apps[at];
             let of_type = numbers.of(&[1, 1, 1, 15, 2, 0, 255]);
             let payload = payload(numbers, &app.application);
-            let decision = compare(app, &mut window, of_type, &payload);
+            let (decision, action) = compare(app, &mut window, of_type, &payload);
             decisions.insert(decision);
             let protocol = app.application.protocol;
             let name = Protocol::NAMED.iter().find(|(_, of, _)| *of == protocol).map_or("qnp", |(name, ..)| name);
@@ -845,9 +860,11 @@ fn damaged_messages() {
             (*messages, *known) = (*messages + 1, *known + u64::from(decision != 0));
             let is_qnp = protocol == Protocol::Qnp;
             let mut data = if is_qnp { header(numbers, of_type) } else { Vec::new() };
+            let is_whole = !is_qnp && !payload.is_empty();
             data.extend(payload);
             let mut whole = frame(numbers, app.application.port, &data);
-            if numbers.below(4) == 0 {
+            let is_damaged = numbers.below(4) == 0;
+            if is_damaged {
                 damage::bytes(&mut whole, numbers);
             }
             let block = &mut blocks[*block];
@@ -855,6 +872,9 @@ fn damaged_messages() {
             let mut made = Vec::new();
             let verdict = block.carry(&mut whole, &mut 0, Entering::default(), &mut made);
             check_counts(block, before, &verdict, &made);
+            if is_whole && !is_damaged {
+                check_made(&made, action);
+            }
             assert!(block.in_flight(0).0 <= 8 && block.in_flight(0).1 <= 64, "{:?}", block.in_flight(0));
             let outcome = match (&verdict, made.len()) {
                 (Verdict::Onward, _) => "went on",
