@@ -6,7 +6,7 @@
 //!
 //! `PENSTOCK_FUZZ_SECONDS` sets the time for new cases, `PENSTOCK_SEED` the number of the first one.
 #![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
 
