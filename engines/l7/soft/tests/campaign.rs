@@ -5,7 +5,7 @@
 //!
 //! `PENSTOCK_FUZZ_SECONDS` sets the time for new cases, `PENSTOCK_SEED` the number of the first one.
 #![allow(clippy::print_stdout, reason = "a program for developers, which prints what it finds")]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 
@@ -301,7 +301,7 @@ fn compare(app: &mut App, window: &mut Window, of_type: u8, payload: &[u8]) -> b
         Protocol::Qnp => (of_type, fields_of(seen), app.rules.decide(of_type, payload)),
         _ => {
             let (expected_type, expected) = if protocol == Protocol::Dns { query_of(seen) } else { command_of(seen) };
-            let found = window.read(protocol, payload);
+            let found = window.read(protocol, app.application.id_bytes, payload);
             assert_eq!((found, fields_of(window.fields())), (expected_type, expected.clone()), "{payload:?}");
             (found, expected, app.rules.decide(found, window.fields()))
         }
