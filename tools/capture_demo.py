@@ -184,7 +184,9 @@ def names(out: Path, scratch: Path) -> None:
 
 
 def sensors(out: Path, scratch: Path) -> None:
-    """libcoap's server and client: readings as text and JSON, firmware, discovery, absent resources, Non-confirmable."""
+    """libcoap's server and client: readings as text and JSON, firmware, discovery, absent resources, Non-confirmable
+    requests.
+    """
     server = ["coap-server-notls", "-A", SENSORS, "-d", "100"]
     coap = within(OUTSIDE, "coap-client-notls", "-B", "3", "-o", "/dev/null")
     text, json_format = "0", "50"

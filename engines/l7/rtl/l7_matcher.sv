@@ -133,31 +133,6 @@ module l7_matcher
   class_t [BeatBytes-1:0] scanned;
   logic [BeatBytes-1:0] in_set, past_pos, in_field;
 
-  // The number of the first of eight bits that is set
-  function automatic logic [2:0] first_of_8(logic [7:0] bits);
-    logic [3:0] half;
-    logic [1:0] pair;
-    half = bits[3:0] == '0 ? bits[7:4] : bits[3:0];
-    pair = half[1:0] == '0 ? half[3:2] : half[1:0];
-    return {bits[3:0] == '0, half[1:0] == '0, !pair[0]};
-  endfunction
-
-  // The place behind the first of 64 bits that is set, 1..64. From a loop over 64 bits, synthesis makes a chain of some
-  // twenty levels; two steps of eight take nine.
-  function automatic logic [6:0] behind_first(logic [BeatBytes-1:0] bits);
-    logic [7:0] some_of;
-    logic [7:0][3:0] behind_of;
-    logic [2:0] eight;
-    logic [3:0] behind;
-    for (int unsigned e = 0; e < 8; e++) begin
-      some_of[e] = bits[8*e+:8] != '0;
-      behind_of[e] = 4'(first_of_8(bits[8*e+:8])) + 4'd1;
-    end
-    eight = first_of_8(some_of);
-    behind = behind_of[eight];
-    return {4'(eight) + 4'(behind[3]), behind[2:0]};
-  endfunction
-
   l7_walker i_walker (
       .clk,
       .rst,

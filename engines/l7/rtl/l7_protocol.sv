@@ -26,8 +26,8 @@
 // Windows of QNP pass in the same cycle. A name of L labels takes 2L + 4 cycles, a key of up to 64 bytes 5, a path of S
 // segments 3S + 5; machine.md has all counts.
 //
-// docs/hardware.md has the LUTs that synthesis counts. The window is 2,048 flip-flops. The longest path is a label or
-// option: place, one of 256 bytes, sum, compare.
+// docs/hardware.md has the LUTs that synthesis counts. The window is 2,048 flip-flops. The longest path is that of Realm:
+// place, one of 256 bytes, the first dot or `@` of 64, three sums, compare. It is not placed.
 module l7_protocol
   import penstock_pkg::*, l7_pkg::*;
 (
@@ -176,11 +176,10 @@ module l7_protocol
   logic [BeatBytes-1:0] stops, ats, lowest;
   place_in_window_t bound;
   logic some, is_at;
-  logic [5:0] first_at;
+  logic [6:0] behind;  // the place behind the first of them
 
   assign bound = state_q == Scan ? size_q - at_q : rest_q;
   always_comb begin
-    first_at = '0;
     for (int b = int'(BeatBytes) - 1; b >= 0; b--) begin
       ats[b] = there[8*b+:8] == "@";
       unique case (state_q)
@@ -189,18 +188,21 @@ module l7_protocol
         default: stops[b] = there[8*b+:8] inside {8'h20, 8'h0D, 8'h0A};
       endcase
       if (9'(b) >= bound) stops[b] = 1'b0;
-      if (stops[b]) first_at = 6'(b);
     end
     some = stops != '0;
+    behind = behind_first(stops);
     lowest = stops & (~stops + 1'b1);
     is_at = (lowest & ats) != '0;
   end
+
+  logic [8:0] scanned;  // bytes of a key up to the first of them
+  assign scanned = length_q + 9'(behind) - 9'd1;
 
   logic [6:0] segment_bytes, label_bytes;  // with the byte in front
   logic [9:0] past_of_realm;
   logic label_fits;
   assign segment_bytes = rest_q > 9'd64 ? 7'd64 : rest_q[6:0];
-  assign label_bytes = 7'(some ? first_at : rest_q[5:0]) + 7'd1;
+  assign label_bytes = some ? behind : 7'(rest_q[5:0]) + 7'd1;
   assign past_of_realm = 10'(length_q) + 10'(label_bytes);
   assign label_fits = label_bytes != 7'd1 && (some || rest_q < 9'd64) && count_q != count_t'(MaxPieces) &&
       past_of_realm <= 10'(MaxField);
@@ -389,13 +391,13 @@ module l7_protocol
       end
       Scan: begin
         at_q <= at_q + 9'd64;
-        length_q <= length_q + (some ? 9'(first_at) : 9'd64);
+        length_q <= some ? scanned : length_q + 9'd64;
         if (some || 10'(at_q) + 10'd64 >= 10'(size_q)) begin
           state_q <= First;
-          len_a_q <= 8'(length_q + 9'(first_at));
-          if (some && length_q + 9'(first_at) != '0 && length_q + 9'(first_at) <= 9'(MaxField)) begin
+          len_a_q <= 8'(scanned);
+          if (some && scanned != '0 && scanned <= 9'(MaxField)) begin
             fields_q <= 3'b001;
-            total_q <= 10'(length_q) + 10'(first_at) + 10'd2;
+            total_q <= 10'(scanned) + 10'd2;
           end
         end
       end

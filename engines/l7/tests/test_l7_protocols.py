@@ -264,9 +264,12 @@ LATER = [
     (MEMCACHED, REQUEST + b"get user:7\r\n", 5),
     (MEMCACHED, REQUEST + b"\x80\0\0\1" + bytes(7) + b"\1" + bytes(12) + b"k", 4),
     (COAP, uri(b"a", b"b"), 11),
+    (COAP, uri(), 6),
     (COAP, uri(b"a", b"b", host=b"h"), 14),
     (RADIUS, login((1, b"bob@b.example"), (4, b"x"), (32, b"ap")), 17),
+    (RADIUS, login((80, bytes(16))), 6),
     (QUIC, b"\xc0\0\0\0\1\4abcd\0", 5),
+    (QUIC, b"\xc0\0\0\0\1\0\0", 4),
     (QUIC, b"\x40abcdefgh", 4),
 ]
 
