@@ -226,11 +226,11 @@ fn labels_from(seen: &[u8], at: usize, before: usize) -> Option<(Vec<Vec<u8>>, u
 /// A message's type and its fields, in the order of the window.
 type Reading = (u8, Vec<(u8, Vec<u8>)>);
 
-/// The message of which a walker makes nothing.
+/// The reading of a message that the walker cannot read.
 const UNKNOWN: Reading = (0, Vec::new());
 
-/// The window of some fields: a byte of number, a byte of length and the value of each. None: they take more bytes than
-/// there are.
+/// The window with these fields: a byte of number, a byte of length and the value of each. None: they take more than 256
+/// bytes.
 fn window_of(fields: &[(u8, Vec<u8>)]) -> Option<Vec<u8>> {
     let mut window = Vec::new();
     for (number, value) in fields {
@@ -340,7 +340,7 @@ fn coap_of(seen: &[u8]) -> Option<Reading> {
     Some((1, fields.into_iter().flatten().collect()))
 }
 
-/// A path with a segment more.
+/// Appends a slash and a segment to a path.
 fn slash(mut path: Vec<u8>, segment: &&[u8]) -> Vec<u8> {
     path.push(b'/');
     path.extend(*segment);
@@ -357,7 +357,7 @@ fn radius_of(seen: &[u8]) -> Option<Reading> {
     let (mut user, mut nas, mut at) = (None, None, 20);
     while at < length {
         let size = seen.get(at + 1).map(|size| usize::from(*size));
-        // A length byte that is not seen is behind Length, too, or the walk ends there.
+        // If the length byte is not among the bytes seen, Length ends before it, or the walk ends here.
         let Some(end) = size.map(|size| at + size).filter(|end| *end <= 256) else {
             if length > 256 {
                 break;
