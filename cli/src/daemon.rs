@@ -2,7 +2,7 @@
 //! A card in the background: `up --daemon`, and the messages of systemd's protocol (sd_notify(3)).
 
 use std::env;
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::net::UnixDatagram;
@@ -44,7 +44,8 @@ impl Drop for Removed {
     }
 }
 
-/// Starts this command again in a session of its own, without `--daemon`, and waits until its card carries frames.
+/// Starts this command again in a session of its own, without `--daemon` and `--log`, and waits until its card carries
+/// frames.
 /// Returns its process.
 pub(crate) fn start(log: &Path) -> Result<u32, DaemonError> {
     let failed = |source| DaemonError::Log { path: log.to_path_buf(), source };
@@ -57,7 +58,7 @@ pub(crate) fn start(log: &Path) -> Result<u32, DaemonError> {
     ready.set_read_timeout(Some(LOOK)).map_err(DaemonError::Start)?;
     let program = env::current_exe().map_err(DaemonError::Start)?;
     let mut command = Command::new(program);
-    command.args(env::args_os().skip(1).filter(|word| word != "--daemon"));
+    command.args(without_daemon(env::args_os().skip(1)));
     command.env("NOTIFY_SOCKET", &place).stdin(Stdio::null()).stdout(out).stderr(err);
     // SAFETY: between fork and exec the child only makes one system call.
     unsafe { command.pre_exec(|| Ok(rustix::process::setsid().map(drop)?)) };
@@ -77,6 +78,21 @@ pub(crate) fn start(log: &Path) -> Result<u32, DaemonError> {
             return Err(DaemonError::Ended { status, log: log.to_path_buf(), last });
         }
     }
+}
+
+/// The words of a command, without those that are about the background.
+fn without_daemon(words: impl Iterator<Item = OsString>) -> Vec<OsString> {
+    let mut words = words;
+    let mut left = Vec::new();
+    while let Some(word) = words.next() {
+        if word == "--log" {
+            // Its value
+            words.next();
+        } else if word != "--daemon" && !word.as_encoded_bytes().starts_with(b"--log=") {
+            left.push(word);
+        }
+    }
+    left
 }
 
 /// Tells the service manager that the card carries frames. If it watches the card, a thread from now on tells it that

@@ -383,6 +383,15 @@ def test_a_card_in_the_background(net: Net, tmp_path: Path, make_design: DesignM
         time.sleep(0.05)
     assert "test is up: port0 = p0" in log.read_text()
     assert up("--port", "0=nothing").stderr.count("there is no interface `nothing`") == 1
+    # A log of one's own
+    for words in (["--log", tmp_path / "own.log"], [f"--log={tmp_path}/own.log"]):
+        done = up("--port", "0=p0", "--port", "1=p1", *words)
+        assert done.returncode == 0, done
+        os.kill(process := int(done.stdout.split("process ")[1].split(";")[0]), signal.SIGTERM)
+        while Path(f"/proc/{process}").exists():
+            assert time.monotonic() < end + 40
+            time.sleep(0.05)
+    assert (tmp_path / "own.log").read_text().count("test is up: port0 = p0") == 2
 
 
 def test_a_log_for_collectors(net: Net, tmp_path: Path, make_design: DesignMaker) -> None:

@@ -23,8 +23,8 @@ const MOST_VARIANTS: usize = 256;
 /// All faults.
 pub(crate) fn check(source: &Source) -> Result<Program, Vec<Fault>> {
     let mut check = Check::default();
-    check.unique("message type", source.messages.iter().map(|message| &message.name));
-    check.unique("application", source.applications.iter().map(|application| &application.name));
+    check.unique("message type", OTHER_NAME, source.messages.iter().map(|message| &message.name));
+    check.unique("application", OTHER_NAME, source.applications.iter().map(|application| &application.name));
     let mut messages: Vec<MessageType> = source.messages.iter().map(|message| check.message(message)).collect();
     for (name, protocol, _) in Protocol::NAMED {
         let names = |application: &syntax::Application| {
@@ -60,6 +60,8 @@ struct Check {
     faults: Vec<Fault>,
 }
 
+const OTHER_NAME: &str = "choose another name";
+
 impl Check {
     fn fault(&mut self, span: Span, message: impl Into<String>) {
         self.faults.push(Fault::new(span, message));
@@ -74,14 +76,11 @@ impl Check {
         least
     }
 
-    fn unique<'a>(&mut self, what: &str, names: impl Iterator<Item = &'a At<String>>) {
+    fn unique<'a>(&mut self, what: &str, way_out: &str, names: impl Iterator<Item = &'a At<String>>) {
         let mut seen: HashMap<&str, u32> = HashMap::new();
         for name in names {
             if let Some(line) = seen.insert(&name.value, name.span.line) {
-                self.fault(
-                    name.span,
-                    format!("there is a {what} `{}` in line {line} already: choose another name", name.value),
-                );
+                self.fault(name.span, format!("there is a {what} `{}` in line {line} already: {way_out}", name.value));
             }
         }
     }
@@ -98,7 +97,7 @@ impl Check {
     }
 
     fn message(&mut self, message: &syntax::Message) -> MessageType {
-        self.unique("field", message.fields.iter().map(|field| &field.name));
+        self.unique("field", OTHER_NAME, message.fields.iter().map(|field| &field.name));
         self.distinct("field", message.fields.iter().map(|field| &field.number));
         let number = match &message.number {
             Some(number) => self.bounded("the number of a message type", number, 1, TYPES) as u8,
@@ -134,7 +133,11 @@ impl Check {
                 0
             }
         };
-        self.unique("part for messages of the type", application.types.iter().map(|on| &on.message));
+        self.unique(
+            "part for messages of the type",
+            "write all rules in one part",
+            application.types.iter().map(|on| &on.message),
+        );
         let protocol = application.protocol.as_ref().map_or(Some(Protocol::Qnp), |name| self.protocol(name));
         let mut types = Vec::new();
         if let Some(protocol) = protocol {
@@ -198,7 +201,7 @@ impl Check {
             return None;
         };
         let message = &messages[at];
-        self.unique("rule", on.rules.iter().map(|rule| &rule.name));
+        self.unique("rule", OTHER_NAME, on.rules.iter().map(|rule| &rule.name));
         let longest = match &on.longest {
             Some(name) => self.dispatch_field(name, message),
             None => message.fields.iter().find(|field| field.kind == Kind::Name),
@@ -220,7 +223,11 @@ impl Check {
     }
 
     fn rule(&mut self, rule: &syntax::Rule, message: &MessageType) -> Rule {
-        self.unique("pattern for the field", rule.conditions.iter().map(|condition| &condition.field));
+        self.unique(
+            "pattern for the field",
+            "write alternatives as one pattern, with `|`",
+            rule.conditions.iter().map(|condition| &condition.field),
+        );
         let mut variants: Vec<Variant> = vec![Vec::new()];
         for condition in &rule.conditions {
             let Some(field) = self.dispatch_field(&condition.field, message) else { continue };
@@ -284,9 +291,10 @@ impl Check {
                 [At { value: Piece::Rest, .. }] => Some(Condition::Bytes(Pattern { steps: Vec::new(), open: true })),
                 _ => {
                     let text = format!(
-                        "`{}` is a {}: write a number, or a range as 1024 ..= 2047",
+                        "`{}` is a {}: write a number, or a range as 1024 ..= 2047; the highest number is {}",
                         field.name,
-                        field.kind.name()
+                        field.kind.name(),
+                        u64::MAX >> (64 - 8 * u32::from(width))
                     );
                     self.fault(pieces[0].span, text);
                     None

@@ -132,7 +132,7 @@ impl<'a> Near<'a> {
         pairs.into_iter().find_map(|(id, own)| {
             let example = common(self.variant(id), &rule.variants[own])?;
             let other = &self.rules[id.rule];
-            let fields = example.iter().map(|(field, bytes)| format!("{} = {}", message.field_name(*field), text(bytes)));
+            let fields = example.iter().map(|(field, bytes)| value(message, *field, bytes));
             let fields = fields.collect::<Vec<_>>().join(", ");
             Some(format!(
                 "`{}` and `{}` (line {}) have the same priority and both match {}: write `priority N` behind the name of the one that wins",
@@ -181,6 +181,13 @@ fn covers(wide: &Variant, narrow: &Variant) -> bool {
 }
 
 /// Bytes as a string of the language.
-fn text(bytes: &[u8]) -> String {
-    format!("\"{}\"", bytes.escape_ascii())
+/// A field with its value in an example: integers as numbers.
+fn value(message: &MessageType, number: u8, bytes: &[u8]) -> String {
+    let width = message.fields.iter().find(|field| field.number == number).and_then(|field| field.kind.width());
+    let name = message.field_name(number);
+    if width.is_some_and(|width| usize::from(width) == bytes.len()) {
+        let number = bytes.iter().fold(0, |number: u64, byte| number << 8 | u64::from(*byte));
+        return format!("{name} = {number}");
+    }
+    format!("{name} = \"{}\"", bytes.escape_ascii())
 }
