@@ -20,7 +20,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 #[rustfmt::skip]
-#[allow(dead_code)]
+#[allow(dead_code, unreachable_pub)]
 mod messages;
 
 use messages::{APPLICATION_KV, Get, Put, Reply};

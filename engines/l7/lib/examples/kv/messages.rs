@@ -4,14 +4,14 @@
 use penstock_qnp::{Error, Message};
 
 /// Number of this application.
-pub(crate) const APPLICATION_KV: u8 = 1;
+pub const APPLICATION_KV: u8 = 1;
 /// Its UDP port.
-pub(crate) const PORT_KV: u16 = 7000;
+pub const PORT_KV: u16 = 7000;
 
 /// Messages of type 1.
 #[allow(non_camel_case_types)]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Put {
+pub struct Put {
     /// Field 1, by which cards dispatch.
     pub key: Option<Vec<u8>>,
     /// Field 2.
@@ -24,11 +24,11 @@ pub(crate) struct Put {
 
 impl Put {
     /// Number of this type.
-    pub(crate) const TYPE: u8 = 1;
+    pub const TYPE: u8 = 1;
 
     /// The message, for this application.
     #[must_use]
-    pub(crate) fn encode(self, application: u8) -> Message {
+    pub fn encode(self, application: u8) -> Message {
         let mut message = Message::new(application, Self::TYPE);
         if let Some(value) = self.key {
             message = message.dispatch(1, value);
@@ -49,7 +49,7 @@ impl Put {
     ///
     /// # Errors
     /// The message is of another type, or a field is no value of its kind.
-    pub(crate) fn decode(message: &Message) -> Result<Self, Error> {
+    pub fn decode(message: &Message) -> Result<Self, Error> {
         message.expect_type(Self::TYPE)?;
         Ok(Self {
             key: message.get(1).map(<[u8]>::to_vec),
@@ -63,18 +63,18 @@ impl Put {
 /// Messages of type 2.
 #[allow(non_camel_case_types)]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Get {
+pub struct Get {
     /// Field 1, by which cards dispatch.
     pub key: Option<Vec<u8>>,
 }
 
 impl Get {
     /// Number of this type.
-    pub(crate) const TYPE: u8 = 2;
+    pub const TYPE: u8 = 2;
 
     /// The message, for this application.
     #[must_use]
-    pub(crate) fn encode(self, application: u8) -> Message {
+    pub fn encode(self, application: u8) -> Message {
         let mut message = Message::new(application, Self::TYPE);
         if let Some(value) = self.key {
             message = message.dispatch(1, value);
@@ -86,7 +86,7 @@ impl Get {
     ///
     /// # Errors
     /// The message is of another type, or a field is no value of its kind.
-    pub(crate) fn decode(message: &Message) -> Result<Self, Error> {
+    pub fn decode(message: &Message) -> Result<Self, Error> {
         message.expect_type(Self::TYPE)?;
         Ok(Self {
             key: message.get(1).map(<[u8]>::to_vec),
@@ -97,18 +97,18 @@ impl Get {
 /// Messages of type 3.
 #[allow(non_camel_case_types)]
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub(crate) struct Reply {
+pub struct Reply {
     /// Field 4.
     pub value: Option<Vec<u8>>,
 }
 
 impl Reply {
     /// Number of this type.
-    pub(crate) const TYPE: u8 = 3;
+    pub const TYPE: u8 = 3;
 
     /// The message, for this application.
     #[must_use]
-    pub(crate) fn encode(self, application: u8) -> Message {
+    pub fn encode(self, application: u8) -> Message {
         let mut message = Message::new(application, Self::TYPE);
         if let Some(value) = self.value {
             message = message.field(4, value);
@@ -120,7 +120,7 @@ impl Reply {
     ///
     /// # Errors
     /// The message is of another type, or a field is no value of its kind.
-    pub(crate) fn decode(message: &Message) -> Result<Self, Error> {
+    pub fn decode(message: &Message) -> Result<Self, Error> {
         message.expect_type(Self::TYPE)?;
         Ok(Self {
             value: message.get(4).map(<[u8]>::to_vec),
