@@ -204,8 +204,8 @@ char _license[] SEC("license") = "GPL";
 
 INSIDE = """#include <bpf.h>
 #define ENTRIES %d
-# define INNER(kind) struct { __uint(type, BPF_MAP_TYPE_##kind); __uint(key_size, 4); __uint(value_size, 4);
-# __uint(max_entries, ENTRIES); }
+#define INNER(kind) struct { __uint(type, BPF_MAP_TYPE_##kind); __uint(key_size, 4); __uint(value_size, 4); \
+__uint(max_entries, ENTRIES); }
 INNER(%s) one SEC(".maps");
 struct {
   __uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
