@@ -408,7 +408,14 @@ async def host_waits(dut: Any) -> None:
         assert len(p.to_card) > 1 and not int(dut.in_tready.value)
         p.taking = taking
         await p.drain()
-    assert len(p.at_card) == 3 * (340 + 504) and not +p.lost
+    # A longest frame begins when there is just room for it, or waits.
+    for short in range(8):
+        p.taking = 0.0
+        p.to_card.extend((p.rng.randbytes(size), False) for size in [*[LONGEST] * 3, *[60] * short, LONGEST, 60])
+        await Timer(8, unit="us")
+        p.taking = 1.0
+        await p.drain()
+    assert len(p.at_card) == 3 * (340 + 504) + sum(5 + short for short in range(8)) and not +p.lost
     p.taking = 0.1
     for turn in range(8):
         p.strict = False
