@@ -99,7 +99,7 @@ def test_senders_with_equal_numbers(tmp_path: Path, target: str) -> None:
 @pytest.mark.parametrize("card", ["sim", "sim-corundum"])
 def test_marks_of_messages_on_a_real_card(card: str) -> None:
     """The queue's number reaches the host through a shell's network interface."""
-    other = REVIEW.to(source="10.0.0.2", fields=[(1, b"/PA/20249"), (2, b"/EE/Math"), (3, b"b" * 2000)])
+    other = REVIEW.to(source="10.0.0.2", fields=[(1, b"/CA/2023"), (2, b"/EE/Math"), (3, b"b" * 2000)])
     seen = []
     for target, options in (("soft", {}), ("fpga", {"card": card})):
         with Device.open(DESIGN, target, **options) as device:
