@@ -45,8 +45,7 @@ impl Drop for Removed {
 }
 
 /// Starts this command again in a session of its own, without `--daemon` and `--log`, and waits until its card carries
-/// frames.
-/// Returns its process.
+/// frames. Returns its process.
 pub(crate) fn start(log: &Path) -> Result<u32, DaemonError> {
     let failed = |source| DaemonError::Log { path: log.to_path_buf(), source };
     let out = File::options().create(true).append(true).open(log).map_err(failed)?;

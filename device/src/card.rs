@@ -89,8 +89,8 @@ pub trait Machine: Bus + Sized {
     /// Sets how fast frames enter and leave; `stopped` exits take nothing.
     fn pace(&mut self, rate: Rate, repeat: bool, stopped: &[Port]) -> Result<(), DeviceError>;
 
-    /// Refuses frames of a port that cannot be brought to the card.
-    fn accept(&mut self, _port: Port) -> Result<(), DeviceError> {
+    /// Refuses frames if none can be brought to the card.
+    fn accept(&mut self) -> Result<(), DeviceError> {
         Ok(())
     }
 
@@ -194,7 +194,7 @@ impl<M: Machine> CardDevice<M> {
         self.machine.is_as_left()?;
         for port in ports {
             port.check(self.host.ports)?;
-            self.machine.accept(*port)?;
+            self.machine.accept()?;
         }
         if rate == Rate::Captured && !M::KEEPS_TIMES {
             return Err(DeviceError::NotOnFpga {

@@ -16,7 +16,7 @@ from tree import tracked
 ROOT = Path(__file__).resolve().parent.parent.parent
 
 
-# What cargo builds in copies: crates that are not ours are compiled once for all of them.
+# Cargo builds all copies here, so that it compiles crates of others once.
 TARGET = ROOT / "build" / "copies"
 
 

@@ -40,7 +40,7 @@ const ROOM_LOOK: u64 = 500;
 /// Source bytes of Ethernet ports, and of the host.
 const FIRST_PORT: u8 = 0x08;
 const HOST: u8 = 0x02;
-/// What the header in front of each frame to the host begins with, its EtherType, and its bytes
+/// The first bytes of the header in front of each frame to the host, its EtherType, and its length
 /// (shell/cards/lib/host_mark.sv).
 const MARKED: [u8; 7] = [0x02, b'P', b'N', b'F', b'P', 1, 0x02];
 const MARKED_TYPE: [u8; 2] = [0x88, 0xB5];
@@ -148,7 +148,7 @@ impl Behind {
         Ok(machine)
     }
 
-    /// What the card's BAR says about the card, read when it was attached.
+    /// The card's identity, which the driver read when it opened the card.
     pub fn identity(&self) -> Identity {
         self.identity
     }
@@ -158,7 +158,7 @@ impl Behind {
         self.cables.len() - 1
     }
 
-    /// Frames that the converters between card and MACs lost, from and to each port; then those of the host.
+    /// Frames that the converters between card and shell lost, from and to each port; then those of the host.
     pub fn lost(&mut self) -> Result<Vec<(u32, u32)>, DeviceError> {
         (0..self.cables.len() as u32)
             .map(|port| {
@@ -225,7 +225,7 @@ impl Behind {
                 self.entries.push(Entry { cycle, stream: port, ..Entry::default() });
                 let Some(mut frame) = cable.sent.pop_front() else { continue };
                 cable.sent_bytes -= frame.len();
-                // As it leaves at a port.
+                // A MAC fills the frame up where it leaves.
                 frame.resize(frame.len().max(SHORTEST), 0);
                 let source = if port == host { HOST } else { FIRST_PORT + port as u8 };
                 self.inside.entry(frame).or_default().push_back((source, cycle));
@@ -375,7 +375,7 @@ impl Machine for Behind {
         (0..self.cables.len() as u32).try_for_each(|port| Ok(wires.pace(port, picoseconds).map_err(gone)?))
     }
 
-    fn accept(&mut self, _port: Port) -> Result<(), DeviceError> {
+    fn accept(&mut self) -> Result<(), DeviceError> {
         if self.window.bar.wires().is_none() {
             return Err(DeviceError::NotOnFpga {
                 what: "cables that the host reaches",

@@ -12,8 +12,8 @@
 // The core's clock, 250 MHz, is the card's.
 //
 // The card takes all frames that the MACs receive. The host's frames use the NIC's port 0, hence its first network
-// interface. What the host sends at other ports is dropped, and they receive nothing. nic_complete completes each frame
-// that the NIC sends, because the NIC waits for that. Completions of the card's own frames end here.
+// interface. The block drops frames that the host sends at other ports, and sends none there. nic_complete completes
+// each frame that the NIC sends, because the NIC waits for that. Completions of the card's own frames end here.
 //
 // Other ports are unused: the `sync` and `if` streams pass through, and the block starts no transfer at the DMA engine,
 // the memories, the NIC's registers or the statistics.

@@ -8,9 +8,9 @@
 //          0           1                2                                     ┆
 //
 // A frame becomes visible to the card when it is in the queue as a whole. A frame that finds no room is dropped as a
-// whole, and counts in
-// `lost`. A frame that the MAC marks bad goes on with `tuser`: the card drops it as `damaged`. A frame that is too long
-// for the card is cut to MaxRows + 2 rows, so that it cannot fill the queue: the card drops it as `oversize`.
+// whole, and counts in `lost`. A frame that the MAC marks bad goes on with `tuser`: the card drops it as `damaged`. A
+// frame that is too long for the card is cut to MaxRows + 2 rows, so that it cannot fill the queue: the card drops it
+// as `oversize`.
 //
 // A port of the card takes one row in each of its cycles, and 100 Gb/s bring at most 149 million rows a second, so the
 // queue does not fill while the card's clock runs at more than that. With Waits the card may take no row, and a frame
