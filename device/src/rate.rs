@@ -21,8 +21,8 @@ pub enum Rate {
     /// runs through the time between frames.
     Captured,
     /// One frame at a time, in the order of their times: the next enters when the one before has left or was dropped.
-    /// Programs that read the time see that of the capture (docs/clocks.md), so stateful programs do the same on both
-    /// targets.
+    /// Programs that read the time see that of the capture (docs/clocks.md), so stateful programs send the same frames on
+    /// all targets.
     Turns,
 }
 

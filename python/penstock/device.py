@@ -233,11 +233,13 @@ class Device(OfEngines):
     def run(self, *, rate: Rate | None = None, check: bool = True) -> Result:
         """Runs until every queued frame has left, was dropped and counted, or is lost.
 
-        `rate`, on rtl only: "lossless" (line rate, but ports may pause: the default), "line", Gb/s a port, 0.001 to
-        100, or "captured", at the times of the frames. On both targets: "turns", frames of all ports in the order and
-        at the times of their captures, one at a time, so that stateful programs do the same on both targets
-        (docs/clocks.md). Raises FaultError, which has the result, if the run had a
-        fault: a unit that hangs, a wild address, lost frames. With `check=False` faults are only in `Result.faults`.
+        `rate` says how fast frames enter. On all targets: "turns", frames of all ports in the order and at the times of
+        their captures, one at a time, so that stateful programs send the same frames on each target (docs/clocks.md).
+        On rtl and fpga: "lossless" (line rate, but ports may pause: the default), "line", or Gb/s a port, 0.001 to 100;
+        soft takes frames as fast as it can at these rates. On rtl: "captured", at the times of the frames.
+
+        Raises FaultError, which has the result, if the run had a fault: a unit that hangs, a wild address, lost frames.
+        With `check=False` faults are only in `Result.faults`.
         """
         departures, drops, seconds, text = self._card.run(None if rate is None else str(rate))
         frames = tuple(self._frame(departure) for departure in departures)

@@ -59,14 +59,15 @@ pub(crate) struct Args {
     /// Where the card is, on fpga: sim:SOCKET or pci:0000:81:00.0 [default: sim, a simulated card of its own]
     #[arg(long, value_name = "CARD")]
     pub card: Option<String>,
-    /// How fast frames enter (rtl): `lossless` (line rate, but ports may pause), `line`, Gb/s a port, `captured` (at
-    /// the times in the captures), or `turns` (one at a time) [default: lossless, for some engines turns]
+    /// How fast frames enter: `lossless` (line rate, but ports may pause), `line`, Gb/s a port, `captured` (at the
+    /// times in the captures), or `turns` (one at a time) [default: lossless, for some engines turns]
     ///
     /// Latency depends on the rate: at line rate frames queue; a low rate, say 1, shows the latency of a card without
-    /// load. With `captured`, on rtl, the first frame enters at once and each other one as long after it as in the
-    /// captures; a second of a capture is 250 million cycles of simulation. In `turns`, on both targets, frames
-    /// of all ports enter in the order of their times, each one when the one before has left or was dropped, and programs
-    /// that read the time see that of the capture. Stateful programs therefore do the same on both targets.
+    /// load. With `captured`, on rtl only, the first frame enters at once and each other one as long after it as in the
+    /// captures; a second of a capture is 250 million cycles of simulation. In `turns`, frames of all ports enter in the
+    /// order of their times, each one when the one before has left or was dropped, and programs that read the time see
+    /// that of the capture. Stateful programs therefore send the same frames on all targets. At the other rates soft
+    /// takes frames as fast as it can.
     /// docs/clocks.md says which time programs see at other rates.
     #[arg(long)]
     pub rate: Option<Rate>,

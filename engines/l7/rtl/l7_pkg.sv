@@ -1,5 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 
+`ifndef PENSTOCK_L7_PAGES
+`define PENSTOCK_L7_PAGES 2048
+`endif
+
 // Sizes and types of the l7 engine (engines/l7/machine.md).
 package l7_pkg;
   import penstock_pkg::*;
@@ -9,7 +13,7 @@ package l7_pkg;
   localparam int unsigned Rows = 4096;
   localparam int unsigned Decisions = 8192;  // 4,096 rules and defaults, and those that replace them
   localparam int unsigned Slots = 512;       // messages in flight
-  localparam int unsigned Pages = 2048;
+  localparam int unsigned Pages = `PENSTOCK_L7_PAGES;  // of the message memory; `penstock synth` places fewer
   localparam int unsigned PageBeats = 8;
   localparam int unsigned OutBeats = 512;    // of messages that wait at the end of a port's way
   localparam int unsigned Packets = 32;      // most packets of a message

@@ -41,6 +41,7 @@ from l7_random import (
     program,
     rule_at,
     traffic,
+    width_of,
     without,
 )
 from penstock.cargo import example
@@ -122,8 +123,9 @@ def deserved(random: Random, on: On, rule: Rule, message: str) -> None:
             assert winner is not rule, f"{message}\nbut it takes {fields}"
     elif found := re.match(r"`\w+` and `(\w+)` .* both match (.*): write", message):
         other = next(one for one in on.rules if one.name == found[1])
-        shown = re.findall(r'(\w+) = ("(?:[^"\\]|\\.)*")', found[2])
-        fields = {name: ast.literal_eval(f"b{value}") for name, value in shown}
+        shown = re.findall(r'(\w+) = ("(?:[^"\\]|\\.)*"|\d+)', found[2])
+        widths = {of.name: width_of(of) for of in on.message.fields}
+        fields = {name: bytes_shown(value, widths[name]) for name, value in shown}
         assert rule.matches(fields) and other.matches(fields), f"{message}\nbut not both match"
         # If a rule has patterns of several lengths, a longer one may also match the message that is shown.
         assert rule.priority == other.priority and rule.action != other.action, message
@@ -136,6 +138,13 @@ def deserved(random: Random, on: On, rule: Rule, message: str) -> None:
         ]
         least = sum(2 + max(lengths) for lengths in shortest)
         assert 256 < int(found[1]) <= least, f"{message}\nbut {least} bytes do"
+
+
+def bytes_shown(value: str, width: int) -> bytes:
+    """A field's bytes from how an example shows them: a string, or a number if the field is an integer."""
+    if value.startswith('"'):
+        return bytes(ast.literal_eval(f"b{value}"))
+    return int(value).to_bytes(width, "big")
 
 
 def reason(message: str) -> str:

@@ -180,8 +180,7 @@ fn covers(wide: &Variant, narrow: &Variant) -> bool {
         .all(|(field, condition)| narrow.iter().any(|(number, other)| number == field && condition.covers(other)))
 }
 
-/// Bytes as a string of the language.
-/// A field with its value in an example: integers as numbers.
+/// A field with its value in an example: an integer as a number, other bytes as a string of the language.
 fn value(message: &MessageType, number: u8, bytes: &[u8]) -> String {
     let width = message.fields.iter().find(|field| field.number == number).and_then(|field| field.kind.width());
     let name = message.field_name(number);
