@@ -44,33 +44,54 @@ impl Arrivals for Sent {
 }
 
 /// The frames of one port.
-struct Lane {
-    port: Port,
+pub(crate) struct Lane {
+    pub port: Port,
     sources: VecDeque<Box<dyn Arrivals>>,
     /// The next frame, if it was read.
     head: Option<Arrival>,
     bytes: Vec<u8>,
     /// The latest time so far: a clock that was set back in a capture stops until it has caught up.
     latest: u64,
+    /// Frames and bytes that were taken.
+    taken: (u64, u64),
 }
 
 impl Lane {
     fn of(port: Port) -> Self {
-        Self { port, sources: VecDeque::new(), head: None, bytes: Vec::new(), latest: 0 }
+        Self { port, sources: VecDeque::new(), head: None, bytes: Vec::new(), latest: 0, taken: (0, 0) }
     }
 
     /// The next frame, read if it has to be.
-    fn head(&mut self) -> Option<Arrival> {
-        while self.head.is_none()
-            && let Some(source) = self.sources.front_mut()
-        {
+    #[inline]
+    pub(crate) fn head(&mut self) -> Option<Arrival> {
+        if self.head.is_none() {
+            self.read();
+        }
+        self.head
+    }
+
+    fn read(&mut self) {
+        while let Some(source) = self.sources.front_mut() {
             self.head = source.next(&mut self.bytes);
             match self.head {
-                Some(arrival) => self.latest = self.latest.max(arrival.time_ns),
+                Some(arrival) => return self.latest = self.latest.max(arrival.time_ns),
                 None => drop(self.sources.pop_front()),
             }
         }
-        self.head
+    }
+
+    /// The bytes of the next frame, once it was read.
+    pub(crate) fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// The next frame has entered.
+    #[inline]
+    pub(crate) fn take(&mut self) {
+        if self.head.take().is_some() {
+            self.taken.0 += 1;
+            self.taken.1 += self.bytes.len() as u64;
+        }
     }
 }
 
@@ -81,8 +102,6 @@ pub(crate) struct Lanes {
     lanes: Vec<Lane>,
     /// Frames that were sent from memory.
     pub sent: usize,
-    /// Frames and bytes that were taken.
-    pub taken: (u64, u64),
 }
 
 impl Lanes {
@@ -95,7 +114,8 @@ impl Lanes {
         self.lanes[at].sources.push_back(frames);
     }
 
-    fn lane(&mut self, port: Port) -> Option<&mut Lane> {
+    /// The lane of a port, if it had frames.
+    pub(crate) fn lane(&mut self, port: Port) -> Option<&mut Lane> {
         self.lanes.iter_mut().find(|lane| lane.port == port)
     }
 
@@ -118,13 +138,17 @@ impl Lanes {
         self.lanes.iter_mut().all(|lane| lane.head().is_none())
     }
 
-    /// The port whose next frame is the first by time: the frames of each port keep their order.
-    pub(crate) fn earliest(&mut self) -> Option<Port> {
-        let heads = self.lanes.iter_mut().filter_map(|lane| {
-            let head = lane.head()?;
-            Some((lane.latest, head.index, lane.port))
-        });
-        heads.min().map(|(.., port)| port)
+    /// The lane whose next frame is the first by time: the frames of each port keep their order.
+    pub(crate) fn earliest(&mut self) -> Option<&mut Lane> {
+        let mut first: Option<((u64, usize), &mut Lane)> = None;
+        for lane in &mut self.lanes {
+            let Some(head) = lane.head() else { continue };
+            let key = (lane.latest, head.index);
+            if first.as_ref().is_none_or(|(least, _)| key < *least) {
+                first = Some((key, lane));
+            }
+        }
+        first.map(|(_, lane)| lane)
     }
 
     /// The time of the earliest next frame of a port, ns.
@@ -138,19 +162,9 @@ impl Lanes {
         heads.filter(|time_ns| *time_ns != 0).min()
     }
 
-    /// The next frame of a port.
-    pub(crate) fn next(&mut self, port: Port) -> Option<(Arrival, &[u8])> {
-        let lane = self.lane(port)?;
-        Some((lane.head()?, &lane.bytes))
-    }
-
-    /// The next frame of a port has entered.
-    pub(crate) fn take(&mut self, port: Port) {
-        let taken = self.lane(port).and_then(|lane| lane.head.take().map(|_| lane.bytes.len() as u64));
-        if let Some(bytes) = taken {
-            self.taken.0 += 1;
-            self.taken.1 += bytes;
-        }
+    /// Frames and bytes that were taken.
+    pub(crate) fn taken(&self) -> (u64, u64) {
+        self.lanes.iter().fold((0, 0), |(frames, bytes), lane| (frames + lane.taken.0, bytes + lane.taken.1))
     }
 }
 
@@ -169,12 +183,12 @@ mod tests {
         lanes.send(&traffic);
         lanes.send(&traffic);
         let mut order = Vec::new();
-        while let Some(port) = lanes.earliest() {
-            order.extend(lanes.next(port).map(|(arrival, _)| arrival.index));
-            lanes.take(port);
+        while let Some(lane) = lanes.earliest() {
+            order.extend(lane.head().map(|arrival| arrival.index));
+            lane.take();
         }
         assert_eq!(order, [1, 0, 2, 3, 4, 7, 10, 11, 5, 6, 8, 9, 12, 13]);
-        assert_eq!(lanes.taken, (14, 14 * 60));
+        assert_eq!(lanes.taken(), (14, 14 * 60));
         assert!(lanes.is_empty() && lanes.ports().is_empty());
     }
 }

@@ -278,10 +278,15 @@ impl<M: Machine> CardDevice<M> {
         Ok(())
     }
 
+    /// Port and time of the next frame, if one waits.
+    fn next_frame(&mut self) -> Option<(Port, u64)> {
+        let lane = self.lanes.earliest()?;
+        Some((lane.port, lane.head()?.time_ns))
+    }
+
     /// Fails if frames wait, and the first of them comes too late.
     fn check_silence(&mut self, flight: &Flight) -> Result<(), DeviceError> {
-        let Some(port) = self.lanes.earliest() else { return Ok(()) };
-        let time = self.lanes.next(port).map_or(0, |(arrival, _)| arrival.time_ns);
+        let Some((port, time)) = self.next_frame() else { return Ok(()) };
         let Due::Late(seconds) = flight.replay.due(time, self.machine.cycle()) else { return Ok(()) };
         self.forget();
         Err(DeviceError::Silence { port, seconds })
@@ -295,10 +300,9 @@ impl<M: Machine> CardDevice<M> {
         flight.rate = Some(self.rate);
         flight.oldest = flight.oldest.or(self.lanes.oldest());
         let mut batch = Batch::default();
-        while let Some(port) = self.lanes.earliest()
+        while let Some((port, time)) = self.next_frame()
             && batch.frames.is_empty()
         {
-            let time = self.lanes.next(port).map_or(0, |(arrival, _)| arrival.time_ns);
             if !self.hand(flight, port, &mut batch) {
                 continue;
             }
@@ -317,7 +321,9 @@ impl<M: Machine> CardDevice<M> {
     /// Takes the next frame of a port; false if the port has no frame that the card can take now.
     fn hand(&mut self, flight: &mut Flight, port: Port, batch: &mut Batch) -> bool {
         let now = self.machine.cycle();
-        let Some((arrival, bytes)) = self.lanes.next(port) else { return false };
+        let Some(lane) = self.lanes.lane(port) else { return false };
+        let Some(arrival) = lane.head() else { return false };
+        let bytes = lane.bytes();
         let due = if self.rate == Rate::Captured { flight.replay.due(arrival.time_ns, now) } else { Due::At(0) };
         let Due::At(earliest) = due else { return false };
         let stream = port.model_stream(self.host.ports);
@@ -332,17 +338,16 @@ impl<M: Machine> CardDevice<M> {
             flight.matcher.expect(stream, arrival, length);
             flight.queued += 1;
         }
-        self.lanes.take(port);
+        lane.take();
         !is_empty
     }
 
     /// Takes all frames that wait, as they cannot enter; gives how many could have.
     fn take_rest(&mut self) -> u64 {
         let mut rest = 0;
-        while let Some(port) = self.lanes.earliest() {
-            let is_empty = self.lanes.next(port).is_some_and(|(_, bytes)| bytes.is_empty());
-            *(if is_empty { &mut self.empty } else { &mut rest }) += 1;
-            self.lanes.take(port);
+        while let Some(lane) = self.lanes.earliest() {
+            *(if lane.bytes().is_empty() { &mut self.empty } else { &mut rest }) += 1;
+            lane.take();
         }
         rest
     }
@@ -385,7 +390,7 @@ impl<M: Machine> CardDevice<M> {
         let queued = flight.queued + self.take_rest();
         let Flight { before, earlier, made, mut run, first, last, .. } = flight;
         run.cycles = Some(first.map_or(0, |first| last + 1 - first));
-        run.offered = self.lanes.taken;
+        run.offered = self.lanes.taken();
         if self.machine.failure().is_none() {
             run.count(&before, &self.counters()?);
             self.host.report_errors(&mut self.machine, &mut run.counters.units, &mut run.faults)?;

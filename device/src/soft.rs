@@ -90,6 +90,15 @@ struct Flight {
     clock: Instant,
 }
 
+/// Whether a frame entered.
+#[derive(PartialEq, Eq)]
+enum Entry {
+    Entered,
+    /// The next frame waits for a unit that is debugged.
+    Stuck,
+    NoneWaits,
+}
+
 /// The frames of a stream that entered, as far as they are remembered.
 #[derive(Default)]
 struct Entered {
@@ -227,15 +236,16 @@ impl SoftDevice {
         Ok(Some(InlineCounters { refused: self.card.inline_refused(), blocks }))
     }
 
-    /// Lets the next frame of a port in; false when it has to wait for a unit that is debugged, unless it `must`.
-    fn enter(&mut self, flight: &mut Flight, port: Port, must: bool) -> Result<bool, DeviceError> {
+    /// Lets the next frame in. If it has to wait for a unit that is debugged, it stays, unless it `must` enter.
+    fn enter(&mut self, flight: &mut Flight, must: bool) -> Result<Entry, DeviceError> {
         // Units may have died in any of the steps before, the last run's end among them.
         self.drop_dead()?;
+        let Some(lane) = self.lanes.earliest() else { return Ok(Entry::NoneWaits) };
+        let Some(arrival) = lane.head() else { return Ok(Entry::NoneWaits) };
         if !must && self.host.asleep != 0 {
-            return Ok(false);
+            return Ok(Entry::Stuck);
         }
-        let source = source_of(port);
-        let Some((arrival, frame)) = self.lanes.next(port) else { return Ok(true) };
+        let source = source_of(lane.port);
         let time = arrival.time_ns;
         match self.in_turns {
             true => self.card.settle_time(time),
@@ -245,16 +255,17 @@ impl SoftDevice {
             self.host.set_unit_time(&mut SoftBus(&mut self.card), Some(time))?;
             flight.sets_time = true;
         }
+        let frame = lane.bytes();
         let entered = if must { self.card.push(source, frame).map(|()| true) } else { self.card.offer(source, frame) };
         if !entered.map_err(|error| DeviceError::Unsupported(error.to_string()))? {
-            return Ok(false);
+            return Ok(Entry::Stuck);
         }
+        lane.take();
         let stream = stream_of(source);
         flight.streams[stream].push(arrival);
         flight.entered += 1;
         self.pushed[stream] += 1;
-        self.lanes.take(port);
-        Ok(true)
+        Ok(Entry::Entered)
     }
 
     /// Carries on for as many frames as are pushed between two polls.
@@ -265,11 +276,15 @@ impl SoftDevice {
         };
         let end = flight.entered + batch;
         let mut is_stuck = false;
-        while flight.entered < end
-            && !is_stuck
-            && let Some(port) = self.lanes.earliest()
-        {
-            is_stuck = !self.enter(flight, port, false)?;
+        while flight.entered < end {
+            match self.enter(flight, false)? {
+                Entry::Entered => {}
+                Entry::Stuck => {
+                    is_stuck = true;
+                    break;
+                }
+                Entry::NoneWaits => break,
+            }
         }
         self.drop_dead()?;
         let made = flight.made.frames;
@@ -484,9 +499,7 @@ impl Device for SoftDevice {
     fn run(&mut self, progress: &mut dyn FnMut(Progress)) -> Result<Run, DeviceError> {
         while self.work(progress)? == Work::Moving {}
         let mut flight = self.take_flight()?;
-        while let Some(port) = self.lanes.earliest() {
-            self.enter(&mut flight, port, true)?;
-        }
+        while self.enter(&mut flight, true)? == Entry::Entered {}
         self.serve(&mut flight)?;
         let circling = self.card.finish();
         self.take(&mut flight);
@@ -496,7 +509,7 @@ impl Device for SoftDevice {
         self.host.each_driver(|driver| driver.end_run(&mut SoftBus(&mut self.card)))?;
         let Flight { entered, earlier, before, faults_before, mut run, made, clock, .. } = flight;
         run.seconds = clock.elapsed().as_secs_f64();
-        run.offered = mem::take(&mut self.lanes).taken;
+        run.offered = mem::take(&mut self.lanes).taken();
 
         let faults = self.card.faults()[faults_before..].to_vec();
         for fault in &faults {
