@@ -316,7 +316,7 @@ def test_a_card_that_was_reset_is_loaded_again(simulated: tuple[str, int]) -> No
                 use()
         card.load()
         assert card.counters().ports[0].rx_frames == 0
-        # What was to be sent has waited.
+        # The frames that were to be sent have waited.
         card.send(bytes(61))
         assert card.run().at(1) == [bytes(60), bytes(61)]
 

@@ -52,7 +52,7 @@ package shell_pkg;
     tenant_t tenant;
   } tenant_write_t;
 
-  // What a stream's entry reports, each for one cycle.
+  // Events that a stream's entry reports, each for one cycle.
   typedef struct packed {
     logic frame;      // a frame entered whole,
     len_t bytes;      // of so many bytes
@@ -64,14 +64,14 @@ package shell_pkg;
     logic [15:0] level;  // rows of the ring that wait now
   } rx_event_t;
 
-  // What the dispatcher reports for a source.
+  // Events that the dispatcher reports for a source.
   typedef struct packed {
     logic oversize;  // a frame was dropped because it was longer than a slot
     logic policy;    // a frame was dropped by policy
     logic stall;     // a frame waits for a slot
   } dispatch_event_t;
 
-  // What the loopback asks the dispatcher: a place for a frame that unit `from` would send.
+  // The request of the loopback to the dispatcher: a place for a frame that unit `from` would send.
   typedef struct packed {
     unit_t from;
     port_t dst;
@@ -89,7 +89,7 @@ package shell_pkg;
     slot_t slot;
   } loop_answer_t;
 
-  // What a stream's exit reports.
+  // Events that a stream's exit reports.
   typedef struct packed {
     logic frame;  // a frame left,
     len_t bytes;  // of so many bytes
@@ -115,7 +115,7 @@ package shell_pkg;
   // Until the host gives a unit another range
   localparam host_range_t NoRange = '{base: '1, limit: '0};
 
-  // What host memory reports: a request was answered.
+  // Event that host memory reports: a request was answered.
   typedef struct packed {
     logic denied;  // it had a byte outside the range of its unit; none of the others is set
     logic read;

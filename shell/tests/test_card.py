@@ -201,7 +201,7 @@ async def configuration_channels(dut: Any) -> None:
     await First(Combine(writes, reads), ClockCycles(dut.clk, 100 * count))
     assert writes.done() and reads.done(), "accesses are not answered"
     assert {response for response, _ in writes.result() + reads.result()} == {0}
-    # What reads find was written before, in order; each turn lets one access of the other kind pass.
+    # Reads find the values that were written before, in order; each turn lets one access of the other kind pass.
     rest = iter([int(word) for word in [0, *words]])
     found = [data for _, data in reads.result()]
     last = None

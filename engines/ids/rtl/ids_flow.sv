@@ -371,7 +371,7 @@ module ids_flow
     fetched <= place_reads && !rst;
   end
 
-  // ---- what comes back: lines of the channels, and lookups that get a new line
+  // ---- answers: lines of the channels, and lookups that get a new line
   logic [MemoryChannels:0] back, back_grant;
   logic [MemoryChannels:0] rooms;
   logic [MemoryChannels-1:0] idles;

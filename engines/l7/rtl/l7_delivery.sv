@@ -84,6 +84,7 @@ module l7_delivery
   localparam int unsigned Queues = Ports * Apps + 1;  // the last one: messages to drop
   localparam int unsigned LevelW = $clog2(OutBeats) + 1;
   localparam int unsigned Recent = 20;  // log2 of cycles
+  localparam int unsigned Chosen = 4;   // messages under way from choose to the queues behind edit, at most
   typedef logic [LevelW-1:0] beats_t;
   if (Apps != 2) begin : gen_apps
     $error("l7_delivery: the turns of a port are those of two applications");
@@ -385,7 +386,7 @@ module l7_delivery
   fifo_dist #(
       .Width($bits(message_t)),
       .Depth(16),
-      .Room(4)
+      .Room(Chosen)
   ) i_messages (
       .clk,
       .rst,
@@ -419,7 +420,7 @@ module l7_delivery
   fifo_dist #(
       .Width($bits(packets_of_t)),
       .Depth(16),
-      .Room(4)
+      .Room(Chosen)
   ) i_packets_of (
       .clk,
       .rst,

@@ -299,7 +299,7 @@ package l7_pkg;
     logic [15:0] number;
   } decided_t;
 
-  // ---- what the delivery needs of a message
+  // ---- the part of a message that the delivery needs
   typedef struct packed {
     port_no_t port;
     tenant_t tenant;

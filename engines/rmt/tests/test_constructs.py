@@ -151,7 +151,7 @@ def labels_oracle(frame: bytes) -> bytes:
         stack, rest, small = labels_of(frame)
         if small:
             head[10:12] = b"\0\3"
-    # An invalid header keeps its fields: what the elements hold beside their validity.
+    # An invalid header keeps its fields: the values that the elements hold beside their validity.
     fields = [bytearray(one or bytes(4)) for one in stack]
     valid = [one is not None for one in stack]
 

@@ -21,7 +21,7 @@ const WINDOW_END: u32 = WINDOW + (64 << 20);
 const TENANT_VLAN: u32 = 0x4400_1000 + regs::INLINE_TENANT_VLAN;
 const TENANT: u32 = 0x4400_1000 + regs::INLINE_TENANT;
 
-/// What the host has set and only the registers know.
+/// Settings of the host that only the registers have.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HostState {
     pub port_enable: u32,

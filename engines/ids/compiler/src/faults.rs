@@ -33,7 +33,7 @@ pub enum ConfigFault {
         /// The fault, and the way out.
         message: String,
     },
-    /// A file that should have variables has none.
+    /// A file that should have variables does not have any.
     #[error("there are no variables under vars, address-groups or port-groups")]
     NoVariables,
 }

@@ -201,7 +201,7 @@ pub(crate) fn rule(
         other => return Err(format!("`{other}` is no action: alert, drop, reject or pass").into()),
     };
     let mut read = Options { folder: folder.to_owned(), ..Options::default() };
-    // What does not fit this engine need not be readable to it.
+    // The engine need not be able to read parts that it does not support.
     for (_, value) in words.iter().filter(|(keyword, _)| *keyword == "requires") {
         requires(value.unwrap_or_default())?;
     }

@@ -433,7 +433,7 @@ impl Inspector {
         outcome.drop |= blocked;
         let alerts = look.report(&seen, blocked, reported, reports.fields);
         if reports.drops && blocked {
-            // Of the packet, nothing but its length is known.
+            // Only the length of the packet is known.
             let mut objects = vec![("drop", json!({"len": carried.frame.len(), "reason": "rules"}))];
             objects.extend(alerts.first().map(|alert| ("alert", json!(alert.alert))));
             outcome.records.push(record_with(time, known.as_ref(), "drop", objects));

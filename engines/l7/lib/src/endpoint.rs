@@ -39,7 +39,7 @@ pub struct Received {
     pub message: Message,
 }
 
-/// What an endpoint has counted.
+/// The counters of an endpoint.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     /// Whole messages that arrived, each once.
@@ -66,7 +66,7 @@ pub struct Counts {
     pub unsent: u64,
 }
 
-/// What has become of a message that is not on its way any more.
+/// The outcome of a message that is no longer on its way.
 #[derive(Debug, Clone, Copy)]
 enum Outcome {
     Acknowledged,
@@ -84,7 +84,7 @@ impl Outcome {
     }
 }
 
-/// What waits for the end of a message.
+/// A caller that waits for the end of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Waits {
     /// Perhaps [`Endpoint::wait`], later.
@@ -193,7 +193,7 @@ impl State {
         was
     }
 
-    /// The end of a call, if it has one. With its answer the call is over: what comes then is not for it.
+    /// The end of a call, if it has one. With its answer the call is over: later packets are not for it.
     fn answered(&mut self, id: u32) -> Option<Result<Received, Error>> {
         match self.calls.get(&id) {
             None => Some(Err(Error::Timeout)),

@@ -181,7 +181,7 @@ struct Automaton {
     /// The number of a state, by what is left of the patterns.
     known: HashMap<Left, u32>,
     states: Vec<State>,
-    /// What is left of the patterns in each state.
+    /// The rest of the patterns in each state.
     left: Vec<Left>,
     /// The variants that a field fulfils which ends in each state.
     fulfilled: Vec<Bits>,
@@ -226,7 +226,7 @@ fn classes(patterns: &[(Pattern, Bits)]) -> ([u8; 256], usize) {
     (classes, count)
 }
 
-/// What a walk needs of a state.
+/// The part of a state that a walk needs.
 #[derive(Debug, Clone, Copy)]
 struct State {
     way: Way,

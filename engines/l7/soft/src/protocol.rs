@@ -411,7 +411,7 @@ mod tests {
                 // Values that the options do not have: three bytes of a format, an empty host; then the second ones.
                 (put(&[b"\xC3abc", b"\x01\x07"]), 1, b"\x02\x01\x03\x03\x02\0\x07\x01\x01/"),
                 (put(&[b"\x30", b"\x01h", b"\x01i"]), 1, b"\x02\x01\x03\x04\x01h\x01\x01/"),
-                // What stands behind option 12 is not read.
+                // Bytes behind option 12 are not read.
                 (put(&[b"\xB1a", b"\x4Equery that ends nowhere"]), 1, b"\x02\x01\x03\x01\x02/a"),
                 (put(&[b"\xB1a", b"\xD1\x05a"]), 1, b"\x02\x01\x03\x01\x02/a"),
                 (put(&[&long]), 1, &joined),

@@ -788,7 +788,7 @@ fn compare(app: &mut App, window: &mut Window, of_type: u8, payload: &[u8]) -> (
     (decision.index, decision.action)
 }
 
-/// What the block makes of a whole datagram with a message in one packet.
+/// The result of the block for a whole datagram with a message in one packet.
 fn check_made(made: &[Made], action: Action) {
     let verdict = match action {
         Action::Drop => None,
@@ -800,7 +800,7 @@ fn check_made(made: &[Made], action: Action) {
     assert!(made.iter().map(|made| &made.verdict).eq(&verdict), "{made:?} {action:?}");
 }
 
-/// What became of a packet, from its verdict and the counters before and after.
+/// The outcome of a packet, from its verdict and the counters before and after.
 fn check_counts(block: &Block, before: [u64; 4], verdict: &Verdict, made: &[Made]) {
     let [packets, dropped, ended, delivered] = counts(block);
     let (packets, dropped) = (packets - before[0], dropped - before[1]);

@@ -14,7 +14,7 @@ pub(crate) struct Name {
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Annotation {
     pub name: String,
-    /// What stands between its parentheses, tokens with no space between them.
+    /// The text between its parentheses: tokens with no space between them.
     pub value: String,
     /// All of it.
     pub text: String,

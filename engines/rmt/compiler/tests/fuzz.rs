@@ -15,7 +15,7 @@ use penstock_testing::{Campaign, Counting, alone, damage};
 
 /// Bytes that a case may hold at a time.
 const MOST_BYTES: usize = 256 << 20;
-/// Bytes that may stay behind after all cases: what the first one allocates once.
+/// Bytes that may stay behind after all cases: memory that the first one allocates once.
 const MOST_LEFT: usize = 1 << 20;
 /// Cases without `PENSTOCK_FUZZ_SECONDS`.
 const CASES: u64 = 2000;

@@ -26,7 +26,7 @@ pub(crate) struct EntryWords {
     whose: Whose,
     /// The table.
     table: String,
-    /// What the keys match, KEY=VALUE, then an action with its parameters: `hdr.ipv4.dst=10.0.0.0/8 forward port=1`. A ternary value is VALUE&&&MASK, a
+    /// The values of the keys, KEY=VALUE, then an action with its parameters: `hdr.ipv4.dst=10.0.0.0/8 forward port=1`. A ternary value is VALUE&&&MASK, a
     /// range LOW..HIGH. A key that is left out matches anything.
     #[arg(value_name = "KEY=VALUE | ACTION | PARAMETER=VALUE")]
     words: Vec<String>,

@@ -18,7 +18,7 @@ fn number(text: &str, before: &str) -> Option<u32> {
     u32::from_str_radix(&digits, rest.1).ok()
 }
 
-/// What the description says of each address: "r", "w" or "rw".
+/// The access that the description gives each address: "r", "w" or "rw".
 fn described() -> HashMap<u32, String> {
     let text = std::fs::read_to_string(root().join("shell/regs/card.rdl")).unwrap();
     let mut all = HashMap::new();

@@ -232,7 +232,7 @@ impl MapShape {
         MapKind::from_number(self.number).ok_or_else(|| MapError::Kind(self.kind_name()))
     }
 
-    /// The name of its kind in Linux, also if the engine does not have it; a number if Linux has none, either.
+    /// The name of its kind in Linux, also if the engine does not have it; a number if Linux has no name for it, either.
     pub fn kind_name(&self) -> String {
         let foreign = || FOREIGN.iter().find(|(number, _)| *number == self.number).map(|(_, name)| (*name).to_owned());
         let own = MapKind::from_number(self.number).map(|kind| kind.to_string());

@@ -44,7 +44,7 @@ fn misses_linux(messages: &str) -> bool {
 pub struct Compiled {
     /// The object file, in ELF.
     pub object: Vec<u8>,
-    /// The warnings, as the compiler printed them; empty if there are none.
+    /// The warnings, as the compiler printed them; empty if it printed nothing.
     pub messages: String,
 }
 

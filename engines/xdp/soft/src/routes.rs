@@ -36,7 +36,7 @@ pub struct Route {
     pub ifindex: u32,
     /// None: the destination is a neighbour.
     pub gateway: Option<IpAddr>,
-    /// Of two routes for one prefix, the one with the smaller metric is used.
+    /// If two routes have the same prefix, the one with the smaller metric is used.
     pub metric: u32,
 }
 

@@ -156,7 +156,7 @@ impl Zipf {
     }
 }
 
-/// What a sender has done.
+/// The counts of a sender.
 struct Sent {
     log: String,
     times: Vec<Duration>,

@@ -27,7 +27,7 @@ pub(super) fn is_second(source: Source) -> bool {
     }
 }
 
-/// The operation with its operands in the places that can take them; None if there are none.
+/// The operation with its operands in the places that can take them; None if no such places exist.
 pub(super) fn arranged(op: Op, a: Source, b: Source) -> Option<Arranged> {
     let second = |op, a, b| match b {
         Source::Const(immediate) => Arranged { op, a, b: None, immediate },

@@ -326,7 +326,7 @@ impl CardBlock {
     /// The program of a tenant.
     ///
     /// # Errors
-    /// It has none.
+    /// It does not have one.
     pub(crate) fn at_work(&mut self, tenant: u8) -> Result<&mut AtWork, RmtError> {
         self.tenants.get_mut(&tenant).ok_or(RmtError::NotLoaded(self.block))
     }

@@ -83,7 +83,7 @@ pub struct Touch {
 pub struct Node {
     /// The operation.
     pub op: NodeOp,
-    /// The variable that takes the result; None if there is none.
+    /// The variable that takes the result; None if no variable takes it.
     pub dst: Option<Var>,
     /// The condition of the node; None if it always acts.
     pub guard: Option<When>,

@@ -40,7 +40,7 @@ pub struct TypeId(pub u32);
 pub struct Type {
     /// Empty for types without a name.
     pub name: String,
-    /// What the type is made of.
+    /// The parts of the type.
     pub kind: Kind,
 }
 

@@ -118,7 +118,7 @@ pub struct InsnFacts {
     pub right: Option<Operand>,
     /// Memory that it reads or writes; of a call, by argument (0 is r1).
     pub accesses: Vec<(usize, Access)>,
-    /// What a conditional jump compares, and its outcomes; None for other instructions.
+    /// The operands of a conditional jump, and its outcomes; None for other instructions.
     pub branch: Option<Branch>,
     /// The maps that a helper call works on.
     pub maps: BTreeSet<MapRef>,

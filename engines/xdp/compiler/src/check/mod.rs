@@ -42,7 +42,7 @@ use crate::object::{Object, Program};
 /// A program that keeps the rules.
 #[derive(Debug, Clone)]
 pub struct Checked {
-    /// What holds at each instruction, for the compiler.
+    /// The facts that hold at each instruction, for the compiler.
     pub facts: Facts,
 }
 

@@ -42,7 +42,7 @@ pub struct Around<'a> {
     pub object: &'a Object,
     /// The program as the object has it.
     pub source: &'a crate::object::Program,
-    /// What the check found out about it.
+    /// The facts that the check found out about it.
     pub facts: &'a Facts,
     /// The places of its maps.
     pub layout: &'a Layout,

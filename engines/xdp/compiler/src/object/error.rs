@@ -81,7 +81,7 @@ pub enum EntriesError {
 pub struct LinkError {
     /// The instruction that cannot be linked.
     pub place: Place,
-    /// What is wrong with it.
+    /// Its fault.
     pub kind: LinkErrorKind,
 }
 

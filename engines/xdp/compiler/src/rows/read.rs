@@ -15,7 +15,7 @@ pub struct ReadError {
     pub line: usize,
     /// The word that does not fit.
     pub word: String,
-    /// What can stand there.
+    /// The tokens that can stand there.
     pub expected: &'static str,
 }
 
