@@ -33,8 +33,6 @@ EXEMPT = (
     "bench/all/",
     "bench/placements/",
     "bench/results/",
-    "bench/synth/",
-    "bench/synth.toml",
     "CHANGELOG.md",
     "README.md",
     "live/README.md",

@@ -30,7 +30,7 @@ const LOWEST_RATIO: f64 = 0.9;
 /// Area (yosys, UltraScale+) and speed (nextpnr, ECP5, against VexRiscv_Lite) of the card's blocks.
 #[derive(Debug, clap::Args)]
 pub(crate) struct Args {
-    /// Blocks to measure (bench/synth.toml); all when none is named.
+    /// Blocks to measure, of bench/synth.toml here and in the engines; all when none is named.
     pub blocks: Vec<String>,
     /// Writes the figures as a JSON list.
     #[arg(long, value_name = "FILE")]

@@ -6,7 +6,7 @@
 //! the same tools with the same seeds, and their median Fmax are divided. 1.0 or more stands for 250 MHz.
 //!
 //! ```text
-//! bench/synth.toml -> registry -> area    (yosys)                        -> Area
+//! synth.toml -> registry       -> area    (yosys)                        -> Area
 //!                              -> timing  (yosys, harness, nextpnr x 3)  -> Timing
 //!                                 cache: kept until a source file changes, a placement until the netlist does
 //! ```
@@ -31,7 +31,7 @@ pub(crate) enum SynthError {
     Io { path: PathBuf, source: std::io::Error },
     #[error("{path}: {message}")]
     Registry { path: PathBuf, message: String },
-    #[error("there is no block '{name}'; bench/synth.toml has: {known}")]
+    #[error("there is no block '{name}'; there are: {known}")]
     UnknownBlock { name: String, known: String },
     #[error("{path} is not there; run ./penstock once, it installs the pinned tools")]
     NoTool { path: PathBuf },

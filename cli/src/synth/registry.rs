@@ -1,20 +1,25 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The blocks that `synth` knows: `bench/synth.toml`.
+//! The blocks that `synth` knows: those of `bench/synth.toml`, and of `bench/synth.toml` in the folder of each engine.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use penstock_device::file_list;
+use penstock_registry::engines;
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
 use super::SynthError;
 use crate::files::{self, FileError};
 
-/// The way out when one of its files is missing.
-const SOURCES: &str = "bench/synth.toml and the file lists say what is read: put the name or the file right";
+/// Where the blocks are, below the repository and below the folder of an engine.
+const FILE: &str = "bench/synth.toml";
 
-/// All of `bench/synth.toml`.
+/// The way out when one of its files is missing.
+const SOURCES: &str = "synth.toml and the file lists say what is read: put the name or the file right";
+
+/// All blocks.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Registry {
@@ -213,9 +218,31 @@ impl Block {
     }
 }
 
-/// Reads `bench/synth.toml`.
+/// The blocks of an engine.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OfEngine {
+    #[serde(rename = "block", default)]
+    blocks: Vec<Block>,
+    #[serde(rename = "sum", default)]
+    sums: Vec<Sum>,
+}
+
+/// Reads the blocks of the card, and of the engines that have any.
 pub(crate) fn load(root: &Path) -> Result<Registry, SynthError> {
-    let path = root.join("bench/synth.toml");
+    let mut registry: Registry = read(root.join(FILE))?;
+    for engine in engines() {
+        let path = root.join("engines").join(engine.name()).join(FILE);
+        if path.exists() {
+            let of_engine: OfEngine = read(path)?;
+            registry.blocks.extend(of_engine.blocks);
+            registry.sums.extend(of_engine.sums);
+        }
+    }
+    Ok(registry)
+}
+
+fn read<T: DeserializeOwned>(path: PathBuf) -> Result<T, SynthError> {
     let text = files::read(&path, SOURCES)?;
     toml::from_str(&text).map_err(|error| SynthError::Registry { path, message: error.to_string() })
 }
