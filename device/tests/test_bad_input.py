@@ -450,6 +450,47 @@ def test_null_pointers_end_the_program(
     assert done.status == 1 and all(f"error: {fault}\n" in done.stderr for fault in runs[0].faults)
 
 
+# A handler that a program forgot to set, called for the second frame.
+NULL_CALL = """
+#include <penstock.h>
+static void (*volatile handler)(pn_desc_t);
+int main(void) {
+    pn_init();
+    for (;;) {
+        pn_desc_t desc = pn_recv();
+        if (pn_len(desc) == 61) handler(desc); /* call */
+        pn_send(desc ^ pn_port(1));
+    }
+}
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_calls_through_null_pointers_end_the_program(target: str, tmp_path: Path, make_design: DesignMaker) -> None:
+    """The unit stops with the frame in hand, and the run names the line of the call."""
+    program = tmp_path / "null.c"
+    program.write_text(NULL_CALL)
+    capture = write_capture(tmp_path / "a.pcap", [bytes(60), bytes(61)])
+    run = run_design(make_design(program), [capture], tmp_path / "out", target)
+    line = 1 + NULL_CALL[: NULL_CALL.index("/* call */")].count("\n")
+    ended = [fault for fault in run.result["faults"] if "jump through a null pointer" in fault]
+    assert len(ended) == 1 and f"(null.c:{line} (main))" in ended[0], run.result["faults"]
+    assert run.status == 1 and run.frames["port1"] == [bytes(60)] and run.result["drops"] == {"lost": 1}
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_calls_through_null_pointers_of_programs_with_a_handler(
+    target: str, tmp_path: Path, make_design: DesignMaker
+) -> None:
+    """A program whose own handler returns goes on behind the call."""
+    program = tmp_path / "null.c"
+    program.write_text(NULL_CALL + "void fault_handler(uint32_t cause, uint32_t pc) { pn_debug(pc, cause); }")
+    frames = [bytes(60), bytes(61), bytes(62)]
+    capture = write_capture(tmp_path / "a.pcap", frames)
+    run = run_design(make_design(program), [capture], tmp_path / "out", target)
+    assert run.status == 0 and run.frames["port1"] == frames
+
+
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize(("length", "address", "comment"), NULL_CASES)
 def test_null_pointers_of_programs_with_a_handler(

@@ -9,6 +9,10 @@ _start:
 
     .section .text.start, "ax"
 start:
+    # A reset clears mscratch, so a bit that is set shows that the program jumped here: through a null pointer.
+    csrrsi t0, mscratch, 1
+    andi t0, t0, 1
+    bnez t0, jumped_to_null
     .option push
     .option norelax
     la gp, __global_pointer$
@@ -28,6 +32,17 @@ run:
 main_returned:
     j main_returned
     .size main_returned, . - main_returned
+
+# Reports the jump as an exception (1: instruction access fault) of the instruction before its return address.
+jumped_to_null:
+    addi sp, sp, -16
+    sw ra, 0(sp)
+    li a0, 1
+    addi a1, ra, -4
+    call fault_handler
+    lw ra, 0(sp)
+    addi sp, sp, 16
+    ret
 
 # Saves what a C function may change and calls int_handler, or fault_handler(cause, pc) for an exception.
 trap:

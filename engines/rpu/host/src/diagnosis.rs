@@ -9,9 +9,11 @@ use penstock_rpu_compiler::Firmware;
 use crate::driver::RpuDriver;
 use crate::errors;
 
-/// Exceptions of the core, as mcause has them, in words (RISC-V privileged specification 20240411, table 14).
-const EXCEPTIONS: [(u32, &str); 6] = [
+/// Exceptions of the core, as mcause has them, in words (RISC-V privileged specification 20240411, table 14). The start-up
+/// code reports a jump to address 0 as number 1.
+const EXCEPTIONS: [(u32, &str); 7] = [
     (0, "jump to a misaligned address"),
+    (1, "jump through a null pointer"),
     (2, "illegal instruction"),
     (3, "breakpoint (ebreak)"),
     (4, "misaligned load"),
