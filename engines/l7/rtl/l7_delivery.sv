@@ -4,10 +4,10 @@
 // Delivers messages that are whole and decided: reads their packets in the order of their numbers and joins them
 // behind the headers of packet 0.
 //
-//   whole ───┬─> both ─┬─> queue of a port and application ─┬─> choose ─> fetch ─> edit ─┬─> messages ─┬─> pieces ─> join
-//   decided ─┘         │   …                                │   2         1        1     │             │   1 each     │
-//                      └─> queue of messages to drop ───────┘                            └─> packets ──┘              v
-//   expired ─────────────>                                                                   1 each           fold ─> l7_out
+//   whole ───┬─> both ─┬─> queue of a port and ─┬─> choose ─> fetch ─> read ─> edit ─┬─> messages ─┬─> pieces ─> join
+//   decided ─┘         │   application, …       │   2         1        1       1     │             │   1 each     │
+//                      └─> queue of messages ───┘                                    └─> packets ──┘              v
+//   expired ─────────────> to drop                                                       1 each           fold ─> l7_out
 //
 // A piece is what a cycle adds to a frame: the headers (two pieces if they are longer than 64 bytes), then each beat of
 // payload. A message of one packet and one beat takes two cycles, messages follow each other without a gap, and choose
@@ -18,7 +18,8 @@
 // packets, which are read ahead. Both keep the order in which messages were chosen.
 //
 // The queues are served in turn. A message is chosen only if the output queue of its port has room for it: its beats are
-// reserved then, as many as it could have with the longest headers, and `edit` gives back those that it does not need.
+// reserved then, as many as it could have with the longest headers, and those that it does not need are given back in the
+// cycle after `edit`.
 // If a message finds no room, the port's other application has at most one message chosen before it, so that short
 // messages do not keep long ones waiting for ever.
 //
@@ -212,13 +213,14 @@ module l7_delivery
 
   logic second_q, chooses;  // the second of its two cycles
   logic messages_ready, packets_of_ready;
-  chosen_t chosen, fetch_q, edit_q;
-  logic fetch_valid_q, edit_valid_q;
+  chosen_t chosen, fetch_q, read_q, edit_q;
+  logic fetch_valid_q, read_valid_q, edit_valid_q;
   beats_t reserved_q[Ports];  // in the output queues, and on the way there
   app_t last_q[Ports];  // whose message was chosen last
   logic [1:0] recent_q[Ports][Apps];  // periods in which one of the application was chosen: this one, the last one
   logic [Recent-1:0] period_q;
   beats_t unused;  // reserved for the message in `edit`, more than it needs
+  beats_t unused_q[Ports];  // the same of the message before, at its port
   logic [Queues-1:0] fits, waits;  // waits: its first message has no room
   logic [Queues-1:0] waits_q;      // the same, until it is chosen
 
@@ -264,8 +266,10 @@ module l7_delivery
     asks_q <= second_q || !messages_ready || !packets_of_ready ? '0 : queue_valid & fits;
     fetch_valid_q <= chooses && !rst;
     fetch_q <= chosen;
-    edit_valid_q <= fetch_valid_q && !rst;
-    edit_q <= fetch_q;
+    read_valid_q <= fetch_valid_q && !rst;
+    read_q <= fetch_q;
+    edit_valid_q <= read_valid_q && !rst;
+    edit_q <= read_q;
     waits_q <= waits | (waits_q & ~queue_pop);
     period_q <= period_q + 1'b1;
     for (int unsigned p = 0; p < Ports; p++) begin
@@ -277,17 +281,30 @@ module l7_delivery
         if (waits[Apps*p+a] && recent_q[p][Apps-1-a] != '0 && !rst) crowded[p] <= 1'b1;
         if (rst) recent_q[p][a] <= '0;
       end
+      unused_q[p] <= edit_valid_q && !edit_q.drop && 32'(edit_q.port) == p ? unused : '0;
       reserved_q[p] <= reserved_q[p] + (chooses && !chosen.drop && 32'(chosen.port) == p ? chosen.of.beats : '0) -
-          (edit_valid_q && !edit_q.drop && 32'(edit_q.port) == p ? unused : '0) - beats_t'(popped[p]);
-      if (rst) {last_q[p], reserved_q[p]} <= '0;
+          unused_q[p] - beats_t'(popped[p]);
+      if (rst) {last_q[p], unused_q[p], reserved_q[p]} <= '0;
     end
     if (rst) {asks_q, waits_q, period_q} <= '0;
   end
 
-  // ---- fetch: headers, decision and packets of the message
-  head_t head_read;
-  decided_t decided_read;
-  whole_t whole_read;
+  // ---- fetch and read: headers, decision and packets of the message; the lengths of its frame
+  head_t head_read, head_edit_q;
+  decided_t decided_read, decided_edit_q;
+  whole_t whole_read, whole_edit_q;
+  head_lengths_t lengths_q;
+  logic [6:0] head_len_q;
+  len_t len_q;
+
+  always_ff @(posedge clk) begin
+    head_edit_q <= head_read;
+    decided_edit_q <= decided_read;
+    whole_edit_q <= whole_read;
+    lengths_q <= head_lengths(head_read.shape, whole_read.len);
+    head_len_q <= head_bytes(head_read.shape);
+    len_q <= len_t'(whole_read.len) + len_t'(head_bytes(head_read.shape));
+  end
 
   ram_sdp #(
       .Width($bits(head_t)),
@@ -341,43 +358,41 @@ module l7_delivery
   } message_t;
 
   logic [8*HeadBytes-1:0] edited;
-  logic [6:0] head_len;
   frame_meta_t meta;
   verdict_t verdict;
   message_t message;
   logic message_valid, message_pop;
 
   l7_head i_head (
-      .head(head_read.head),
-      .shape(head_read.shape),
-      .payload(whole_read.len),
-      .joins(whole_read.received[1]),
+      .head(head_edit_q.head),
+      .shape(head_edit_q.shape),
+      .lengths(lengths_q),
+      .joins(whole_edit_q.received[1]),
       .edited
   );
 
-  assign head_len = head_bytes(head_read.shape);
   assign unused = edit_q.of.beats - beats_t'(is_folded(meta.len) ? 11'd1 : beats_of(meta.len));
   always_comb begin
     meta = '0;
-    meta.tenant = head_read.tenant;
-    meta.mark = {12'd0, 4'(head_read.port), decided_read.number};
-    meta.len = len_t'(whole_read.len) + len_t'(head_len);
+    meta.tenant = head_edit_q.tenant;
+    meta.mark = {12'd0, 4'(head_edit_q.port), decided_edit_q.number};
+    meta.len = len_q;
     meta.src = PortBlock + port_t'(Number);
-    meta.hash = head_read.hash;
+    meta.hash = head_edit_q.hash;
     verdict = '0;
-    unique case (decided_read.kind)
+    unique case (decided_edit_q.kind)
       DecideUnit: begin
         verdict.kind = VerdictUnit;
         // A number above 255 names no unit, and must not become another one's.
-        verdict.target = decided_read.number > 16'hFF ? 8'hFF : decided_read.number[7:0];
+        verdict.target = decided_edit_q.number > 16'hFF ? 8'hFF : decided_edit_q.number[7:0];
       end
       DecideDispatch: begin
         verdict.kind = VerdictDispatch;
-        verdict.word = 32'(decided_read.number);
+        verdict.word = 32'(decided_edit_q.number);
       end
       DecidePort: begin
         verdict.kind = VerdictPort;
-        verdict.target = decided_read.number > 16'hFF ? 8'hFF : decided_read.number[7:0];
+        verdict.target = decided_edit_q.number > 16'hFF ? 8'hFF : decided_edit_q.number[7:0];
       end
       default: verdict.kind = VerdictHost;
     endcase
@@ -391,7 +406,7 @@ module l7_delivery
       .clk,
       .rst,
       .push(edit_valid_q),
-      .din({edit_q.drop, edit_q.of.app, edit_q.of.slot, edit_q.port, meta, verdict, head_len, edited}),
+      .din({edit_q.drop, edit_q.of.app, edit_q.of.slot, edit_q.port, meta, verdict, head_len_q, edited}),
       .ready(messages_ready),
       .valid(message_valid),
       .pop(message_pop),
@@ -425,7 +440,7 @@ module l7_delivery
       .clk,
       .rst,
       .push(edit_valid_q),
-      .din({edit_q.of.slot, whole_read.received}),
+      .din({edit_q.of.slot, whole_edit_q.received}),
       .ready(packets_of_ready),
       .valid(packets_of_valid),
       .pop(walks && walks_last),

@@ -3,20 +3,16 @@
 
 // Headers of a message that is joined from several packets, which are packets of QNP: lengths, checksums and the number
 // of packets, by shape.
-// Combinational; the checksum is two sums of 16 bits and two carries.
+// Combinational; the checksum is a sum of three words of 16 bits and two carries.
 module l7_head
   import penstock_pkg::*, l7_pkg::*;
 (
     input  wire logic   [8*HeadBytes-1:0] head,
     input  wire shape_t                   shape,
-    input  wire logic              [13:0] payload,  // bytes
+    input  wire head_lengths_t            lengths,
     input  wire logic                     joins,    // of several packets; otherwise nothing changes
     output logic        [8*HeadBytes-1:0] edited
 );
-  logic [15:0] udp_len, ip_len;
-  assign udp_len = 16'(payload) + 16'd30;
-  assign ip_len = udp_len + (shape.v6 ? 16'd0 : 16'd20);
-
   function automatic logic [15:0] swap(logic [15:0] bytes);
     return {bytes[7:0], bytes[15:8]};
   endfunction
@@ -36,12 +32,12 @@ module l7_head
     localparam int unsigned L4 = s >= 2 ? L3 + 40 : L3 + 20;
     always_comb begin
       by_shape[s] = head;
-      if (s >= 2) by_shape[s][8*(L3+4)+:16] = swap(ip_len);
+      if (s >= 2) by_shape[s][8*(L3+4)+:16] = swap(lengths.ip);
       else begin
-        by_shape[s][8*(L3+2)+:16] = swap(ip_len);
-        by_shape[s][8*(L3+10)+:16] = swap(updated(swap(head[8*(L3+10)+:16]), swap(head[8*(L3+2)+:16]), ip_len));
+        by_shape[s][8*(L3+2)+:16] = swap(lengths.ip);
+        by_shape[s][8*(L3+10)+:16] = swap(updated(swap(head[8*(L3+10)+:16]), swap(head[8*(L3+2)+:16]), lengths.ip));
       end
-      by_shape[s][8*(L4+4)+:16] = swap(udp_len);
+      by_shape[s][8*(L4+4)+:16] = swap(lengths.udp);
       by_shape[s][8*(L4+6)+:16] = '0;
       by_shape[s][8*(L4+18)+:8] = 8'd1;
     end

@@ -69,6 +69,15 @@ package l7_pkg;
     return (shape.plain ? 7'd42 : 7'd64) + (shape.v6 ? 7'd20 : 7'd0) + (shape.vlan ? 7'd4 : 7'd0);
   endfunction
 
+  // Lengths in the headers of a message that was joined from packets: UDP's, and the one of IPv4 or IPv6
+  typedef struct packed {
+    logic [15:0] udp, ip;
+  } head_lengths_t;
+
+  function automatic head_lengths_t head_lengths(shape_t shape, logic [13:0] payload);
+    return '{udp: 16'(payload) + 16'd30, ip: 16'(payload) + (shape.v6 ? 16'd30 : 16'd50)};
+  endfunction
+
   // Sender and number of a message. The application stands beside it, because it picks half of the table.
   typedef struct packed {
     tenant_t tenant;
