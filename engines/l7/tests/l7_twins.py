@@ -41,6 +41,7 @@ from l7_random import (
     program,
     rule_at,
     traffic,
+    width_of,
     without,
 )
 from penstock.cargo import example
@@ -124,6 +125,10 @@ def deserved(random: Random, on: On, rule: Rule, message: str) -> None:
         other = next(one for one in on.rules if one.name == found[1])
         shown = re.findall(r'(\w+) = ("(?:[^"\\]|\\.)*")', found[2])
         fields = {name: ast.literal_eval(f"b{value}") for name, value in shown}
+        # Integers are shown as numbers.
+        widths = {of.name: width_of(of) for of in on.message.fields}
+        numbers = re.findall(r"(\w+) = (\d+)", re.sub(r'"(?:[^"\\]|\\.)*"', "", found[2]))
+        fields |= {name: int(value).to_bytes(widths[name], "big") for name, value in numbers}
         assert rule.matches(fields) and other.matches(fields), f"{message}\nbut not both match"
         # If a rule has patterns of several lengths, a longer one may also match the message that is shown.
         assert rule.priority == other.priority and rule.action != other.action, message
@@ -136,6 +141,9 @@ def deserved(random: Random, on: On, rule: Rule, message: str) -> None:
         ]
         least = sum(2 + max(lengths) for lengths in shortest)
         assert 256 < int(found[1]) <= least, f"{message}\nbut {least} bytes do"
+    elif found := re.match(r"this pattern needs (\d+) bytes or more, and the card sees at most (\d+) of", message):
+        lengths = [one.length()[0] for of in rule.conditions.values() for one in of if not isinstance(one, Range)]
+        assert int(found[2]) < int(found[1]) <= max(lengths), message
 
 
 def reason(message: str) -> str:
@@ -150,6 +158,7 @@ def reason(message: str) -> str:
         "combinations": "combinations",
         "needs fields of": "bytes of fields",
         "know domain names": "bytes of a name",
+        "the card sees at most": "bytes of a field",
     }
     return next((name for part, name in reasons.items() if part in message), message)
 
