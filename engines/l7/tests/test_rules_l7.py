@@ -99,7 +99,11 @@ def test_rules_that_cannot_be_loaded_change_nothing() -> None:
     with Device.open(DESIGN, "soft") as card:
         for text, application, words in [
             (CHANGED, "revews", "there is no application `revews`; there are: reviews, shop"),
-            (CHANGED.replace("unit 0", "unit 7"), "reviews", "new.l7:21:74: there is no unit 7: the card's last unit is 0"),
+            (
+                CHANGED.replace("unit 0", "unit 7"),
+                "reviews",
+                "new.l7:21:74: there is no unit 7: the card's last unit is 0",
+            ),
             (CHANGED.replace("port 7000", "port 7001"), "reviews", "another number, port, protocol or tenant"),
             (
                 CHANGED.replace("application reviews", "application other"),
