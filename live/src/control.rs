@@ -25,6 +25,7 @@ use rustix::net::{self, AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
 use tracing::info;
 
 use crate::filter::FilterError;
+use crate::lines::{self, Line};
 use crate::protocol::{Answer, Loaded, ProgramAbout, Reply, Request, Way};
 use crate::tap::{Frames, Limits, Tap};
 
@@ -317,16 +318,21 @@ impl Connection {
         loop {
             line.clear();
             // A client may wait between two requests, but not within one.
-            loop {
-                let left = MAX_LINE - line.len() as u64;
-                match (&mut lines).take(left).read_until(b'\n', &mut line) {
-                    Ok(1..) => break,
+            let whole = loop {
+                match lines::next(&mut lines, MAX_LINE, &mut line) {
+                    Ok(Line::End) => return,
+                    Ok(found) => break found == Line::Whole,
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock && line.is_empty() => {}
-                    _ => return,
+                    Err(_) => return,
                 }
-            }
-            let answer = match serde_json::from_slice(&line) {
-                Ok(Request::Capture { port, way, filter, snap, count, ms }) => {
+            };
+            let request = if whole { Some(serde_json::from_slice(&line)) } else { None };
+            let answer = match request {
+                None => {
+                    let most = MAX_LINE >> 20;
+                    Answer::Error(format!("a request has up to {most} MiB, and this one has more: give shorter files"))
+                }
+                Some(Ok(Request::Capture { port, way, filter, snap, count, ms })) => {
                     match self.tap(&port, way, filter.as_deref(), snap) {
                         Ok(frames) => {
                             let limits = Limits { count, time: ms.map(Duration::from_millis) };
@@ -339,8 +345,8 @@ impl Connection {
                         Err(why) => Answer::Error(why),
                     }
                 }
-                Ok(request) => self.answer_and_log(request),
-                Err(error) => Answer::Error(format!("this is no request: {error}")),
+                Some(Ok(request)) => self.answer_and_log(request),
+                Some(Err(error)) => Answer::Error(format!("this is no request: {error}")),
             };
             let Ok(mut text) = serde_json::to_string(&answer) else { return };
             text.push('\n');

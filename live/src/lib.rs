@@ -11,6 +11,7 @@ mod ethtool;
 pub mod exporter;
 mod filter;
 pub mod http;
+mod lines;
 mod metrics;
 pub mod offload;
 pub mod partial;

@@ -138,6 +138,9 @@ def deserved(random: Random, on: On, rule: Rule, message: str) -> None:
         ]
         least = sum(2 + max(lengths) for lengths in shortest)
         assert 256 < int(found[1]) <= least, f"{message}\nbut {least} bytes do"
+    elif found := re.match(r"this pattern needs (\d+) bytes or more, and the card sees at most (\d+) of", message):
+        lengths = [one.length()[0] for of in rule.conditions.values() for one in of if not isinstance(one, Range)]
+        assert int(found[2]) < int(found[1]) <= max(lengths), message
 
 
 def bytes_shown(value: str, width: int) -> bytes:
@@ -159,6 +162,7 @@ def reason(message: str) -> str:
         "combinations": "combinations",
         "needs fields of": "bytes of fields",
         "know domain names": "bytes of a name",
+        "the card sees at most": "bytes of a field",
     }
     return next((name for part, name in reasons.items() if part in message), message)
 

@@ -41,8 +41,10 @@ def test_rules_are_swapped_between_two_messages(target: str) -> None:
         card.run()
         assert card.receive("host") == [REVIEW.delivered(2)]
         assert card.receive(0) == [answered(late, 1)]
-        # And back again.
-        load(card, PROGRAM)
+        # And back again. The answer says what was loaded.
+        asked = {"load": {"application": "reviews", "file": "new.l7", "text": PROGRAM}}
+        place = {"name": "reviews", "number": 1, "port": 7000, "tenant": 0}
+        assert card.call("l7", asked) == [{**place, "rules": 2, "rows": 5, "swaps": 2}]
         card.send(REVIEW.to(id=3).packets([700]))
         card.run()
         assert card.receive("host") == [REVIEW.to(id=3).delivered(2)]
@@ -97,7 +99,11 @@ def test_rules_that_cannot_be_loaded_change_nothing() -> None:
     with Device.open(DESIGN, "soft") as card:
         for text, application, words in [
             (CHANGED, "revews", "there is no application `revews`; there are: reviews, shop"),
-            (CHANGED.replace("unit 0", "unit 7"), "reviews", "sends messages to unit 7, and the card"),
+            (
+                CHANGED.replace("unit 0", "unit 7"),
+                "reviews",
+                "new.l7:21:74: there is no unit 7: the card's last unit is 0",
+            ),
             (CHANGED.replace("port 7000", "port 7001"), "reviews", "another number, port, protocol or tenant"),
             (
                 CHANGED.replace("application reviews", "application other"),

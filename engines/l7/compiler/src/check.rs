@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! From a source to a program: names, numbers and limits.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::fault::{Fault, Span, suggest};
 use crate::limits::{
@@ -229,10 +229,11 @@ impl Check {
             rule.conditions.iter().map(|condition| &condition.field),
         );
         let mut variants: Vec<Variant> = vec![Vec::new()];
-        for condition in &rule.conditions {
+        let mut seen = HashSet::new();
+        for condition in rule.conditions.iter().filter(|condition| seen.insert(&condition.field.value)) {
             let Some(field) = self.dispatch_field(&condition.field, message) else { continue };
             let conditions: Vec<Condition> =
-                condition.alternatives.iter().filter_map(|pieces| self.condition(pieces, field)).collect();
+                condition.alternatives.iter().filter_map(|pieces| self.condition(pieces, field, message)).collect();
             let with = |variant: &Variant| {
                 conditions.iter().map(|one| [variant.clone(), vec![(field.number, one.clone())]].concat()).collect()
             };
@@ -284,7 +285,7 @@ impl Check {
     }
 
     /// A condition as it is written.
-    fn condition(&mut self, pieces: &[At<Piece>], field: &Field) -> Option<Condition> {
+    fn condition(&mut self, pieces: &[At<Piece>], field: &Field, message: &MessageType) -> Option<Condition> {
         if let Some(width) = field.kind.width() {
             return match pieces {
                 [At { value: Piece::Range(low, high), span }] => self.integer(*low, *high, width, *span, field),
@@ -310,6 +311,9 @@ impl Check {
                 self.fault(piece.span, "nothing can come behind `..`, which is the rest of the field");
                 break;
             }
+            if pattern.steps.len() > LONGEST_FIELD {
+                break;
+            }
             match &piece.value {
                 Piece::Text(bytes) => pattern.steps.extend(bytes.iter().map(|byte| Step::Byte(Some(*byte)))),
                 Piece::Skip(count) => {
@@ -331,11 +335,18 @@ impl Check {
                 }
             }
         }
-        if pattern.steps.len() > LONGEST_FIELD {
-            let text = format!(
-                "this pattern needs {} bytes or more, and a dispatch field has at most {LONGEST_FIELD}",
-                pattern.steps.len()
-            );
+        let (least, most) = (pattern.steps.len(), message.longest(field));
+        if least > most {
+            let text = match message.protocol {
+                Protocol::Qnp => {
+                    format!("this pattern needs {least} bytes or more, and a dispatch field has at most {most}")
+                }
+                _ => format!(
+                    "this pattern needs {least} bytes or more, and the card sees at most {most} of `{}` in `{}`: write \
+                     a shorter one, with `..` at its end",
+                    field.name, message.name
+                ),
+            };
             self.fault(pieces[0].span, text);
             return None;
         }

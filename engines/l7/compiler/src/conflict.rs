@@ -13,6 +13,9 @@ use crate::syntax::Source;
 
 /// Pairs of states of patterns that comparisons may visit for a message type, which is a matter of seconds.
 const PAIRS: u64 = 30_000_000;
+/// Looks at rules of higher priority that may take what two contradicting rules share, for a message type. Later pairs
+/// count as contradictions.
+const LOOKS: u64 = 1_000_000;
 
 /// Looks for rules of equal priority and different actions that match a common message, and for rules all of whose
 /// messages a rule of higher priority takes.
@@ -29,6 +32,7 @@ pub(crate) fn check(source: &Source, program: &Program) -> Vec<Fault> {
                 continue;
             }
             let mut pairs = 0;
+            let mut looks = LOOKS;
             // For each rule of the source, the reason why no part of it ever matches; None if a part does.
             let mut shadows: BTreeMap<&str, Option<Fault>> = BTreeMap::new();
             let mut index = Index::default();
@@ -39,7 +43,7 @@ pub(crate) fn check(source: &Source, program: &Program) -> Vec<Fault> {
                     faults.push(Fault::new(place(rule), entangled(&rule.name)));
                     break;
                 }
-                let contradicts = near.contradiction(message);
+                let contradicts = near.contradiction(message, &mut looks);
                 let shadow = if contradicts.is_none() { near.shadow() } else { None };
                 faults.extend(contradicts.map(|fault| Fault::new(place(rule), fault)));
                 let fault = shadow.map(|fault| Fault::new(place(rule), fault));
@@ -118,7 +122,7 @@ impl<'a> Near<'a> {
         own.flat_map(|(variant, near)| near.iter().map(move |id| conditions(self.variant(*id), variant))).sum()
     }
 
-    fn contradiction(&self, message: &MessageType) -> Option<String> {
+    fn contradiction(&self, message: &MessageType, looks: &mut u64) -> Option<String> {
         let rule = self.rule;
         let differs = |id: &Id| {
             let other = &self.rules[id.rule];
@@ -130,16 +134,32 @@ impl<'a> Near<'a> {
         // The next rule before this one comes first.
         pairs.sort_unstable_by_key(|(id, own)| (Reverse(id.rule), id.variant, *own));
         pairs.into_iter().find_map(|(id, own)| {
-            let example = common(self.variant(id), &rule.variants[own])?;
+            let (variant, theirs) = (&rule.variants[own], self.variant(id));
+            let example = common(theirs, variant)?;
+            let above = self.variants[own].iter().filter(|top| self.rules[top.rule].priority > rule.priority);
+            let mut above = above.map(|top| (&self.rules[top.rule], self.variant(*top))).take(*looks as usize);
+            // A rule of higher priority that has all messages that the two share decides them.
+            let decided = above.clone().any(|(_, top)| {
+                *looks = looks.saturating_sub(1);
+                covers_both(top, variant, theirs)
+            });
+            if decided {
+                return None;
+            }
+            let taker = above.find(|(_, top)| takes(top, &example));
             let other = &self.rules[id.rule];
             let fields = example.iter().map(|(field, bytes)| value(message, *field, bytes));
             let fields = fields.collect::<Vec<_>>().join(", ");
             Some(format!(
-                "`{}` and `{}` (line {}) have the same priority and both match {}: write `priority N` behind the name of the one that wins",
+                "`{}` and `{}` (line {}) have the same priority and both match {}{}: write `priority N` behind the name of the one that wins",
                 rule.name,
                 other.name,
                 other.line,
-                if fields.is_empty() { "every message".to_owned() } else { fields }
+                if fields.is_empty() { "every message".to_owned() } else { fields },
+                taker.map_or_else(String::new, |(taker, _)| format!(
+                    " (which `{}` in line {} takes), and others",
+                    taker.name, taker.line
+                )),
             ))
         })
     }
@@ -178,6 +198,17 @@ fn common(a: &Variant, b: &Variant) -> Option<BTreeMap<u8, Vec<u8>>> {
 fn covers(wide: &Variant, narrow: &Variant) -> bool {
     wide.iter()
         .all(|(field, condition)| narrow.iter().any(|(number, other)| number == field && condition.covers(other)))
+}
+
+/// Whether a variant has all messages that two others share, as far as one of the two shows it for each field.
+fn covers_both(wide: &Variant, a: &Variant, b: &Variant) -> bool {
+    let both = || a.iter().chain(b);
+    wide.iter().all(|(field, condition)| both().any(|(number, other)| number == field && condition.covers(other)))
+}
+
+/// Whether a variant matches a message.
+fn takes(variant: &Variant, message: &BTreeMap<u8, Vec<u8>>) -> bool {
+    variant.iter().all(|(field, condition)| message.get(field).is_some_and(|bytes| condition.matches(bytes)))
 }
 
 /// A field with its value in an example: an integer as a number, other bytes as a string of the language.

@@ -30,44 +30,86 @@ impl Fault {
     }
 }
 
-/// All faults of a source, in its order, each with its line and carets below it.
+/// Faults that are shown; the others are counted.
+const SHOWN: usize = 20;
+/// Letters of a line that are shown, around the place of a fault.
+const WIDTH: usize = 160;
+/// Letters of a word of the source in a message.
+const WORD: usize = 60;
+/// Names that a message lists.
+const LISTED: usize = 20;
+
+/// All faults of a source, in its order. The first ones are shown, each with its line and carets below it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Faults {
     file: String,
-    /// Each fault with its line.
-    faults: Vec<(Fault, String)>,
+    faults: Vec<Fault>,
+    /// The lines of the faults that are shown, as they are shown.
+    shown: Vec<String>,
 }
 
 impl Faults {
     pub(crate) fn new(file: &str, text: &str, mut faults: Vec<Fault>) -> Self {
         faults.sort_by_key(|fault| (fault.span.line, fault.span.column));
         faults.dedup();
-        let line = |number: u32| text.lines().nth((number as usize).saturating_sub(1)).unwrap_or_default().to_owned();
-        let faults = faults.into_iter().map(|fault| (fault.clone(), line(fault.span.line))).collect();
-        Self { file: file.to_owned(), faults }
+        let mut lines = (1..).zip(text.lines()).peekable();
+        let mut line = |fault: &Fault| {
+            while lines.next_if(|(number, _)| *number < fault.span.line).is_some() {}
+            let found = lines.peek().filter(|(number, _)| *number == fault.span.line);
+            excerpt(found.map_or("", |(_, line)| line), fault.span)
+        };
+        let shown = faults.iter().take(SHOWN).map(&mut line).collect();
+        Self { file: file.to_owned(), faults, shown }
     }
 
     /// The faults, in the order of the source.
     pub fn iter(&self) -> impl Iterator<Item = &Fault> {
-        self.faults.iter().map(|(fault, _)| fault)
+        self.faults.iter()
+    }
+}
+
+/// The part of a line around a place, and carets below it. Tabs remain tabs, so that the carets are below their place at
+/// every tab width.
+fn excerpt(line: &str, span: Span) -> String {
+    let place = (span.column as usize).saturating_sub(1);
+    let begin = if place + span.length as usize <= WIDTH { 0 } else { place.saturating_sub(WIDTH / 4) };
+    let mut rest = line.chars().skip(begin);
+    let part: String = rest.by_ref().take(WIDTH).collect();
+    let before = if begin > 0 { "... " } else { "" };
+    let behind = if rest.next().is_some() { " ..." } else { "" };
+    let blank = |letter| if letter == '\t' { '\t' } else { ' ' };
+    let indent: String = before.chars().chain(part.chars().take(place - begin)).map(blank).collect();
+    let carets = (span.length as usize).clamp(1, (WIDTH - (place - begin).min(WIDTH - 1)).max(1));
+    format!(
+        "{} | {before}{part}{behind}\n {:width$} | {indent}{}",
+        span.line,
+        "",
+        "^".repeat(carets),
+        width = span.line.to_string().len()
+    )
+}
+
+/// A word of a source in a message: the begin of a long one.
+pub(crate) fn word(word: &str) -> String {
+    match word.char_indices().nth(WORD) {
+        Some((end, _)) => format!("{}...", &word[..end]),
+        None => word.to_owned(),
     }
 }
 
 impl fmt::Display for Faults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        for (index, (Fault { span, message }, line)) in self.faults.iter().enumerate() {
+        for (index, (Fault { span, message }, line)) in self.faults.iter().zip(&self.shown).enumerate() {
             if index > 0 {
                 writeln!(f)?;
             }
             writeln!(f, "{}:{}:{}: {message}", self.file, span.line, span.column)?;
-            let number = span.line.to_string();
-            // Tabs remain tabs, so that the caret is below its place at every tab width.
-            let before = line.chars().take((span.column as usize).saturating_sub(1));
-            let indent: String = before.map(|letter| if letter == '\t' { '\t' } else { ' ' }).collect();
-            writeln!(f, " {number} | {line}")?;
-            write!(f, " {:width$} | {indent}{}", "", "^".repeat(span.length.max(1) as usize), width = number.len())?;
+            write!(f, " {line}")?;
         }
-        Ok(())
+        match self.faults.len() - self.shown.len() {
+            0 => Ok(()),
+            more => write!(f, "\n{}: {more} more faults", self.file),
+        }
     }
 }
 
@@ -78,10 +120,15 @@ impl std::error::Error for Faults {}
 pub(crate) fn suggest<'a>(unknown: &str, known: impl IntoIterator<Item = &'a str>) -> String {
     let known: Vec<&str> = known.into_iter().collect();
     let most = unknown.chars().count().div_ceil(3);
-    let near = known.iter().map(|name| (distance(unknown, name), name));
+    // The letters that a longer name has more are steps.
+    let similar = known.iter().filter(|name| name.len().abs_diff(unknown.len()) <= 4 * most);
+    let near = similar.map(|name| (distance(unknown, name), name));
     match near.filter(|(steps, _)| *steps <= most).min_by_key(|(steps, _)| *steps) {
         Some((_, name)) => format!("; the nearest is `{name}`"),
         None if known.is_empty() => "; there are none".to_owned(),
+        None if known.len() > LISTED => {
+            format!("; there are {}, among them: {}", known.len(), known[..LISTED].join(", "))
+        }
         None => format!("; there are: {}", known.join(", ")),
     }
 }

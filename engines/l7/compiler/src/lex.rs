@@ -1,7 +1,8 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! Words, numbers, strings and signs of a source. Comments are protobuf's: `// ...` and `/* ... */`.
 
-use crate::fault::{Fault, Span};
+use crate::fault::{Fault, Span, word};
+use crate::limits::NAME;
 
 /// The signs. A sign precedes the signs that it begins with.
 const SIGNS: [&str; 14] = ["..=", "..", "=>", "{", "}", "(", ")", "[", "]", ";", ",", "=", "|", "-"];
@@ -110,9 +111,18 @@ impl Lexer {
                 None => run.parse(),
             };
             let span = Span { length: self.column - begin.column, ..begin };
-            Token::Number(number.map_err(|_| Fault::new(span, format!("`{run}` is not a number of up to 64 bits")))?)
+            Token::Number(
+                number.map_err(|_| Fault::new(span, format!("`{}` is not a number of up to 64 bits", word(&run))))?,
+            )
         } else if first.is_ascii_alphabetic() || first == '_' {
-            Token::Word(self.run(|letter| letter.is_ascii_alphanumeric() || letter == '_'))
+            let name = self.run(|letter| letter.is_ascii_alphanumeric() || letter == '_');
+            if name.len() > NAME {
+                let span = Span { length: self.column - begin.column, ..begin };
+                let text =
+                    format!("a name has up to {NAME} letters, and `{}` has {}: shorten it", word(&name), name.len());
+                return Err(Fault::new(span, text));
+            }
+            Token::Word(name)
         } else {
             let rest: String = self.letters[self.at..].iter().take(3).collect();
             let sign = SIGNS.into_iter().find(|sign| rest.starts_with(sign)).ok_or_else(|| {

@@ -1,6 +1,10 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The limits of the machine: engines/l7/machine.md.
 
+/// Bytes of a source. Rules that fill the card take a tenth of it.
+pub const SOURCE: usize = 8 << 20;
+/// Letters of a name in a source.
+pub const NAME: usize = 255;
 /// Applications of a block.
 pub const APPLICATIONS: usize = 2;
 /// The highest number of a dispatch field.

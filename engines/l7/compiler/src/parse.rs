@@ -1,7 +1,7 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! The grammar: message types as in protobuf, and rules.
 
-use crate::fault::{Fault, Span};
+use crate::fault::{Fault, Span, word};
 use crate::lex::{Token, tokens};
 use crate::syntax::{Action, Application, At, Condition, Field, Message, On, Piece, Rule, Source};
 
@@ -56,7 +56,7 @@ impl Parser {
         let found = match self.peek() {
             Token::Word(word) => format!("`{word}`"),
             Token::Number(number) => format!("{number}"),
-            Token::Text(text) => format!("{:?}", String::from_utf8_lossy(text)),
+            Token::Text(text) => format!("{:?}", word(&String::from_utf8_lossy(text))),
             Token::Sign(sign) => format!("`{sign}`"),
             Token::End => "the end of the file".to_owned(),
         };

@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 
+use crate::limits::{LONGEST_FIELD, LONGEST_ID, SEEN};
 use crate::pattern::Condition;
 
 /// Message types and applications.
@@ -92,6 +93,28 @@ pub struct MessageType {
     pub number: u8,
     /// By ascending numbers, dispatch fields first: their order on the wire.
     pub fields: Vec<Field>,
+}
+
+impl MessageType {
+    /// Bytes of the longest value of a field that rules see. Walkers read fewer bytes of a message than some protocols
+    /// allow for a field.
+    #[must_use]
+    pub fn longest(&self, field: &Field) -> usize {
+        // A request of memcached has a header of 8 bytes, a command and a space in front of the key, and a byte behind it.
+        let key = |command: &str| SEEN - 8 - command.len() - 1 - 1;
+        match (self.protocol, self.number, field.number) {
+            (Protocol::Memcached, 3, 1) => key("incr"),
+            (Protocol::Memcached, _, 1) => key("get"),
+            // A header of 4 bytes, and options within the first 255 bytes.
+            (Protocol::Coap, _, 1) => SEEN - 1 - 4,
+            // Its window has the method and a path of one byte, too.
+            (Protocol::Coap, _, 4) => SEEN - 3 - 3 - 2,
+            // A header of 20 bytes, and the head of the attribute.
+            (Protocol::Radius, _, 1 | 2) => SEEN - 20 - 2,
+            (Protocol::Quic, _, 1) => LONGEST_ID,
+            _ => LONGEST_FIELD,
+        }
+    }
 }
 
 /// A field of a message.

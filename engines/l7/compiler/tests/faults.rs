@@ -5,7 +5,7 @@
 
 use std::fmt::Write;
 
-use penstock_l7_compiler::compile;
+use penstock_l7_compiler::{check_places, compile};
 
 const MESSAGES: &str = "message M { option (type) = 1; string s = 1 [(dispatch) = true]; uint32 n = 2 [(dispatch) = true]; string t = 3; }\n";
 
@@ -277,4 +277,127 @@ fn names_fit_what_the_card_sees() {
             }
         }
     }
+}
+
+/// What a source that is wrong everywhere, or has one endless line, makes the compiler print and spend.
+#[test]
+fn faults_of_a_hostile_source_are_short() {
+    let on =
+        |rules: &str| format!("{MESSAGES}application a = 1 {{ udp port 7000; on M {{\n{rules}\ndefault => drop; }} }}");
+    let many = |count: usize, text: &dyn Fn(usize) -> String| (0..count).map(text).collect::<String>();
+    let long = "m".repeat(1_000_000);
+    for (text, words) in [
+        (on(&format!("rule {long} {{ }} => drop;")), "a name has up to 255 letters, and `mmmm"),
+        (
+            on(&format!("rule r {{ s = 1{}; }} => drop;", "2".repeat(1_000_000))),
+            "...` is not a number of up to 64 bits",
+        ),
+        (on(&format!("rule r {{ s = \"{long}\"; }} => drop;")), "this pattern needs 1000000 bytes or more"),
+        (
+            on(&format!("rule r {{ s = {}; }} => drop;", "skip 255 ".repeat(100_000))),
+            "this pattern needs 255 bytes or more",
+        ),
+        (on(&format!("rule r {{ {} }} => drop;", "s = \"a\"; ".repeat(100_000))), "test.l7: 99979 more faults"),
+        (on(&format!("\"{long}\"")), "found \"mmmm"),
+        (many(10_000, &|at| format!("application x{at} = {at} {{ }}\n")), " more faults"),
+        (
+            on(&format!("rule r {{ {} }} => drop;", many(2_000, &|at| format!("{}{at} = 1; ", "q".repeat(240))))),
+            " more faults",
+        ),
+        ("{".repeat(1_000_000), "test.l7:1:1: expected `message NAME"),
+        (" ".repeat(8 << 20) + " ", "the file has more than 8 MiB"),
+    ] {
+        let begun = std::time::Instant::now();
+        let told = compile("test.l7", &text).unwrap_err().to_string();
+        assert!(
+            told.contains(words) && told.len() < 20_000,
+            "{words}: {} bytes\n{}",
+            told.len(),
+            &told[..told.len().min(2000)]
+        );
+        // It takes well under a second where nothing else runs.
+        assert!(begun.elapsed().as_secs() < 30, "{words}: {:?}", begun.elapsed());
+    }
+}
+
+#[test]
+fn a_long_line_is_shown_around_the_place_of_its_fault() {
+    let before = "/* rules of the shop */".repeat(20);
+    let text = format!(
+        "{MESSAGES}application a = 1 {{ udp port 7000; on M {{\n{before}rule r {{ stuff = \"a\"; }} => drop; {before}\n}} }}"
+    );
+    let told = compile("test.l7", &text).unwrap_err().to_string();
+    let lines: Vec<&str> = told.lines().collect();
+    let at = lines.iter().position(|line| line.contains("has no field `stuff`")).unwrap();
+    let begin = lines[at + 1].find("stuff").unwrap();
+    assert!(lines[at + 1].starts_with(" 3 | ... ") && lines[at + 1].ends_with(" ..."), "{told}");
+    assert_eq!(lines[at + 2], format!("   | {}^^^^^", " ".repeat(begin - 5)), "{told}");
+}
+
+#[test]
+fn a_mark_in_front_of_the_text_is_none_of_it() {
+    let text = format!("\u{feff}{MESSAGES}application a = 1 {{ udp port 7000; on M {{ default => drop; }} }}");
+    assert!(compile("test.l7", &text).is_ok());
+}
+
+/// Rules of equal priority that share messages only of which a rule of higher priority takes all.
+#[test]
+fn a_rule_above_two_decides_what_they_share() {
+    let two = "rule a { s = \"x\" ..; } => queue 0; rule b { n = 7; } => queue 1; default => drop;";
+    for (above, words) in [
+        ("rule c priority 1 { s = \"x\" ..; n = 7; } => queue 2;", None),
+        ("rule c priority 1 { s = \"x\" .. | \"y\"; n = 1 ..= 9; } => queue 2;", None),
+        ("", Some("both match s = \"x\", n = 7: write `priority N`")),
+        ("rule c { s = \"x\" ..; n = 7; } => queue 0;", Some("same priority")),
+        ("rule c priority 1 { s = \"xy\" ..; n = 7; } => queue 2;", Some("both match s = \"x\", n = 7: write")),
+        (
+            "rule c priority 1 { s = \"x\"; n = 7; } => queue 2;",
+            Some("both match s = \"x\", n = 7 (which `c` in line 3 takes), and others: write `priority N`"),
+        ),
+    ] {
+        let found = faults(&format!("{above} {two}"));
+        let right = words.map_or(found.is_empty(), |words| found.iter().any(|(_, text)| text.contains(words)));
+        assert!(right, "{above}\n{found:?}");
+    }
+}
+
+/// Patterns for which the walker of a protocol reads too little of a message.
+#[test]
+fn patterns_are_as_long_as_walkers_read() {
+    for (protocol, of_type, field, most) in [
+        ("memcached", "get", "key", 243),
+        ("memcached", "set", "key", 243),
+        ("memcached", "change", "key", 242),
+        ("coap", "request", "path", 251),
+        ("coap", "request", "host", 248),
+        ("radius", "access", "user", 234),
+        ("radius", "other", "nas", 234),
+        ("quic id 8", "long", "id", 20),
+    ] {
+        for (bytes, fits) in [(most, true), (most + 1, false)] {
+            let rule = format!("rule r {{ {field} = \"{}\"; }} => drop; default => drop;", "k".repeat(bytes));
+            let text = format!("application a = 1 {{ udp port 7000; protocol {protocol}; on {of_type} {{ {rule} }} }}");
+            let told = compile("test.l7", &text).err().map(|faults| faults.to_string()).unwrap_or_default();
+            let words = format!("needs {bytes} bytes or more, and the card sees at most {most} of `{field}`");
+            assert_eq!((told.is_empty(), told.contains(&words)), (fits, !fits), "{field} {bytes}\n{told}");
+        }
+    }
+}
+
+#[test]
+fn places_that_a_card_lacks_have_their_lines() {
+    let text = format!(
+        "{MESSAGES}application a = 1 {{ udp port 7000; on M {{\nrule r {{ s = \"a\"; }} => unit 2;\ndefault => port 1;\n}}\ndefault => port 3; }}"
+    );
+    compile("test.l7", &text).unwrap();
+    assert_eq!(check_places("test.l7", &text, 3, 4), Ok(()));
+    let told = check_places("test.l7", &text, 2, 1).unwrap_err().to_string();
+    for words in [
+        "test.l7:3:29: there is no unit 2: the card's last unit is 1",
+        "test.l7:4:17: there is no port 1: the card's last port is 0",
+        "test.l7:6:17: there is no port 3",
+    ] {
+        assert!(told.contains(words), "{told}");
+    }
+    assert!(check_places("test.l7", &text, 0, 4).unwrap_err().to_string().contains("the card has no unit"));
 }

@@ -55,10 +55,10 @@ fn the_longest_zone_wins() {
 #[test]
 fn the_longest_prefix_wins_if_a_source_says_so() {
     let text = "rule all { key = ..; } => queue 0; rule user { key = \"user:\" ..; } => queue 1;
-        rule one { key = \"user:1\"; } => queue 2; rule first priority 1 { key = \"use\" ..; } => queue 3;";
+        rule one { key = \"user:1\"; } => queue 2; rule first priority 1 { key = \"user:7\" ..; } => queue 3;";
     let fault = compile("test.l7", &application("memcached", "get", text)).unwrap_err().to_string();
     assert!(fault.contains("have the same priority"), "{fault}");
-    let rules = rules("get longest key", &text.replace(" priority 1 { key = \"use\"", " { key = \"us\""));
+    let rules = rules("get longest key", &text.replace(" priority 1 { key = \"user:7\"", " { key = \"us\""));
     for (key, queue) in [(&b"user:1"[..], 2), (b"user:12", 1), (b"use", 3), (b"x", 0)] {
         assert_eq!(action(&rules, key), Action::Queue(queue), "{}", key.escape_ascii());
     }

@@ -54,6 +54,9 @@ pub struct AppCounters {
 /// A rule, and the messages that it decided.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct RuleCounter {
+    /// MESSAGE.RULE, or `default` for messages of other types: its name among all rules of the application.
+    #[serde(default)]
+    pub name: String,
     /// The message type; empty for messages of other types.
     pub message: String,
     /// Its name; `default` for messages that match no rule.
@@ -91,8 +94,10 @@ pub(crate) fn rules(application: &Application, program: &Program, image: &AppIma
             | Action::QueuesInTurn { first: queue, .. } => Some(queue),
             Action::Unit(_) | Action::UnitsBy(_) | Action::Port(_) | Action::Drop => None,
         };
+        let message_name = message.map_or_else(String::new, |message| message.name.clone());
         RuleCounter {
-            message: message.map_or_else(String::new, |message| message.name.clone()),
+            name: if message_name.is_empty() { rule.clone() } else { format!("{message_name}.{rule}") },
+            message: message_name,
             rule,
             action: shown(action, message),
             queue,
@@ -140,8 +145,25 @@ impl AppCounters {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)]
 mod tests {
+    use penstock_l7_compiler::Compiled;
+
     use super::*;
+
+    #[test]
+    fn counters_of_rules_have_names() {
+        let text = "message M { option (type) = 1; string s = 1 [(dispatch) = true]; }
+            message N { option (type) = 2; string s = 1 [(dispatch) = true]; }
+            application a = 1 { udp port 7000;
+                on M { rule r { s = \"x\"; } => queue 3; default => drop; }
+                on N { rule r { s = \"x\"; } => port 0; default => drop; } }";
+        let compiled = penstock_l7_compiler::compile("a.l7", text).unwrap();
+        let Compiled { program, images } = &compiled;
+        let found = rules(&program.applications[0], program, &images[0], &[0, 1, 2, 3, 4]);
+        let found: Vec<_> = found.iter().map(|rule| (rule.name.as_str(), rule.messages)).collect();
+        assert_eq!(found, [("default", 0), ("M.r", 1), ("M.default", 2), ("N.r", 3), ("N.default", 4)]);
+    }
 
     #[test]
     fn a_run_counts_from_its_start() {

@@ -4,7 +4,7 @@
 use penstock_engine::{Bus, CardShape, Driver, EngineError, Image, Kept, LoadUnits, Request};
 use penstock_l7::Block;
 use penstock_l7_compiler::Compiled;
-use penstock_l7_compiler::program::{Action, Application, TypeRules};
+use penstock_l7_compiler::program::Application;
 use serde_json::{Value as Json, json};
 
 use crate::ask::Ask;
@@ -90,25 +90,9 @@ impl L7Driver {
         self.places.iter_mut().find(|place| place.block == block).ok_or(L7Error::NoBlock(block))
     }
 
-    /// Whether the card has the units and ports that rules name.
-    fn check_places(&self, compiled: &Compiled) -> Result<(), L7Error> {
-        for application in &compiled.program.applications {
-            let of_type = |rules: &TypeRules| {
-                rules.rules.iter().map(|rule| rule.action).chain([rules.default]).collect::<Vec<_>>()
-            };
-            for action in application.types.iter().flat_map(of_type).chain([application.others]) {
-                let (what, number, count) = match action {
-                    Action::Unit(unit) => ("unit", unit, self.units),
-                    Action::Port(port) => ("port", port, self.ports),
-                    _ => continue,
-                };
-                if u32::from(number) >= count {
-                    let application = application.name.clone();
-                    return Err(L7Error::NoPlace { application, what, number, last: count - 1 });
-                }
-            }
-        }
-        Ok(())
+    /// Whether the card has the units and ports that the rules of a source name.
+    fn check_places(&self, file: &str, text: &str) -> Result<(), L7Error> {
+        Ok(penstock_l7_compiler::check_places(file, text, self.units, self.ports)?)
     }
 
     /// Counters of all applications, with their names.
@@ -121,9 +105,9 @@ impl L7Driver {
     }
 
     /// Gives an application other rules.
-    fn load_rules(&mut self, bus: &mut dyn Bus, name: &str, file: &str, text: &str) -> Result<(), L7Error> {
+    fn load_rules(&mut self, bus: &mut dyn Bus, name: &str, file: &str, text: &str) -> Result<Json, L7Error> {
         let compiled = penstock_l7_compiler::compile(file, text)?;
-        self.check_places(&compiled)?;
+        self.check_places(file, text)?;
         let mut there = Vec::new();
         for place in &mut self.places {
             let Some(running) = &place.program else { return Err(L7Error::NotLoaded(place.block)) };
@@ -137,7 +121,8 @@ impl L7Driver {
             let Some(own) = own else {
                 return Err(L7Error::OtherApplications { file: file.to_owned(), name: names[app].clone() });
             };
-            return place.set_rules(bus, app, &moved(&compiled, own, app));
+            place.set_rules(bus, app, &moved(&compiled, own, app))?;
+            return Ok(place.app(app).into_iter().collect());
         }
         Err(L7Error::NoApplication { name: name.to_owned(), there })
     }
@@ -149,7 +134,7 @@ impl L7Driver {
     pub fn ask(&mut self, bus: &mut dyn Bus, ask: &Ask) -> Result<Json, L7Error> {
         match ask {
             Ask::Apps => Ok(self.apps()),
-            Ask::Load { application, file, text } => self.load_rules(bus, application, file, text).map(|()| Json::Null),
+            Ask::Load { application, file, text } => self.load_rules(bus, application, file, text),
             Ask::Counters => Ok(json!(self.count(bus)?)),
             Ask::Cycles => {
                 let of_card = self.places.iter().filter(|place| place.card.is_some());
@@ -176,17 +161,7 @@ impl L7Driver {
     fn apps(&self) -> Json {
         let of = |place: &Place| {
             let apps = place.program.as_ref().map_or(0, |running| running.apps.len());
-            let app = |app: usize| {
-                let running = place.program.as_ref()?;
-                let Application { name, number, port, tenant, types, .. } = running.application(app);
-                let rules: usize = types.iter().map(|rules| rules.rules.len()).sum();
-                let rows = running.apps[app].compiled.images[app].row_count();
-                Some(
-                    json!({"name": format!("{}{name}", place.prefix), "number": number, "port": port, "tenant": tenant,
-                    "rules": rules, "rows": rows, "swaps": running.apps[app].swaps}),
-                )
-            };
-            (0..apps).filter_map(app).collect::<Vec<_>>()
+            (0..apps).filter_map(|app| place.app(app)).collect::<Vec<_>>()
         };
         self.places.iter().flat_map(of).collect()
     }
@@ -217,6 +192,19 @@ fn moved(compiled: &Compiled, from: usize, to: usize) -> Compiled {
 }
 
 impl Place {
+    /// An application and the size of its rules.
+    fn app(&self, app: usize) -> Option<Json> {
+        let running = self.program.as_ref()?;
+        let Application { name, number, port, tenant, types, .. } = running.application(app);
+        // Parts of one rule share a decision.
+        let rules: usize =
+            types.iter().map(|rules| rules.decisions().into_iter().max().map_or(0, |last| last + 1)).sum();
+        let rows = running.apps[app].compiled.images[app].row_count();
+        let swaps = running.apps[app].swaps;
+        Some(json!({"name": format!("{}{name}", self.prefix), "number": number, "port": port, "tenant": tenant,
+            "rules": rules, "rows": rows, "swaps": swaps}))
+    }
+
     fn machine<R>(
         &mut self,
         bus: &mut dyn Bus,
@@ -270,7 +258,8 @@ impl Place {
 impl Driver for L7Driver {
     fn check(&self, images: &[(usize, &dyn Image)], _native: bool) -> Result<(), EngineError> {
         for (_, image) in images {
-            self.check_places(&L7Image::of(*image)?.compiled)?;
+            let L7Image { file, text, .. } = L7Image::of(*image)?;
+            self.check_places(file, text)?;
         }
         Ok(())
     }
@@ -299,7 +288,7 @@ impl Driver for L7Driver {
     /// before it get their old rules again, whose counters then begin at 0.
     fn swap(&mut self, bus: &mut dyn Bus, part: usize, image: &dyn Image) -> Result<Kept, EngineError> {
         let image = L7Image::of(image)?;
-        self.check_places(&image.compiled)?;
+        self.check_places(&image.file, &image.text)?;
         let place = self.place(part)?;
         let Some(running) = &place.program else { return Err(L7Error::NotLoaded(part).into()) };
         let (names, old) = (running.names(), running.apps.clone());

@@ -71,18 +71,6 @@ pub enum L7Error {
     /// The rules have faults.
     #[error(transparent)]
     Rules(#[from] Faults),
-    /// A rule names a unit or port that the card does not have.
-    #[error("application `{application}` sends messages to {what} {number}, and the card's last {what} is {last}")]
-    NoPlace {
-        /// The application.
-        application: String,
-        /// Unit or port.
-        what: &'static str,
-        /// Its number.
-        number: u16,
-        /// The last one of the card.
-        last: u32,
-    },
     /// The new rules do not fit beside those that run.
     #[error(
         "the rules of `{application}` take {needed} {what}, and {free} in a row are free while those before still run: load fewer rules, or load the design again"
@@ -130,7 +118,7 @@ impl From<L7Error> for EngineError {
             L7Error::Image | L7Error::NoUnits | L7Error::Foreign { .. } | L7Error::OtherProgram(_) => {
                 ErrorKind::Unsupported
             }
-            L7Error::Rules(_) | L7Error::NoPlace { .. } => ErrorKind::Program,
+            L7Error::Rules(_) => ErrorKind::Program,
             _ => ErrorKind::Service(NAME),
         };
         Self::new(kind, error)

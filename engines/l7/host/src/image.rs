@@ -15,6 +15,10 @@ pub const PROGRAM: &str = "give message types and rules, for example engines/l7/
 /// A program that an l7 block is loaded with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct L7Image {
+    /// The program's file, for faults.
+    pub file: String,
+    /// The program as it was written.
+    pub text: String,
     /// The program.
     pub compiled: Compiled,
     /// The settings of the block.
@@ -28,8 +32,9 @@ impl L7Image {
     /// The program has faults, or its file cannot be read.
     pub fn compile(job: &PartJob<'_>) -> Result<Self, EngineError> {
         let text = files::read(job.program, PROGRAM)?;
-        let compiled = penstock_l7_compiler::compile(&job.program.display().to_string(), &text);
-        Ok(Self { compiled: compiled.map_err(EngineError::program)?, settings: Settings::of(job.part) })
+        let file = job.program.display().to_string();
+        let compiled = penstock_l7_compiler::compile(&file, &text).map_err(EngineError::program)?;
+        Ok(Self { file, text, compiled, settings: Settings::of(job.part) })
     }
 
     /// The image of an l7 block in an engine-neutral image.
