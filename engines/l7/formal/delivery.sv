@@ -313,8 +313,10 @@ module delivery
   wire packet_place_t k_kept = dut.i_packets.i_queue.kept_word_q;
   wire event_t e_word = dut.i_events.i_queue.word_q;
   wire in_fetch = dut.fetch_valid_q && dut.fetch_q.of.slot == watched;
+  wire in_read = dut.read_valid_q && dut.read_q.of.slot == watched;
   wire in_edit = dut.edit_valid_q && dut.edit_q.of.slot == watched;
-  wire [2:0] chosen = 3'(dut.asks_q != '0) + 3'(dut.fetch_valid_q) + 3'(dut.edit_valid_q);  // and not yet pushed
+  // Chosen, and not yet pushed
+  wire [2:0] chosen = 3'(dut.asks_q != '0) + 3'(dut.fetch_valid_q) + 3'(dut.read_valid_q) + 3'(dut.edit_valid_q);
   wire walks_it = p_has && p_ahead == '0 && dut.begun_q;
   wire [8:0] beats = 9'((15'(at_q.len) + 15'd63) >> 6);
   wire [9:0] walked_end = 10'(dut.walked_q && dut.walked_last_q);
@@ -331,7 +333,9 @@ module delivery
       assert (m_count == p_count + walked_end + ends_q && ends_q <= k_count);
       assert (!dut.begun_q || (dut.i_packets_of.i_queue.kept_q && dut.left_q != '0));
       assert (!dut.walked_q || dut.at_read.len != '0);
-      assert (!dut.edit_valid_q || dut.whole_read.received != '0);
+      assert (!dut.read_valid_q || dut.whole_read.received != '0);
+      assert (!dut.edit_valid_q || dut.whole_edit_q.received != '0);
+      assert (dut.second_q ? !dut.fetch_valid_q && !dut.edit_valid_q : !dut.read_valid_q);
       assert (dut.state_q == Head || (dut.i_messages.i_queue.kept_q && !m_kept.drop));
       assert (dut.opens_q || (dut.i_packets.i_queue.kept_q && dut.beats_q != '0));
       assert ((dut.asks_q & ~queue_kept) == '0 && (dut.asks_q == '0 || dut.second_q));
@@ -339,7 +343,7 @@ module delivery
       // The watched one
       if (!used_q)
         assert (!dut.i_events.i_queue.has_q && !dut.whole_q[watched] && !dut.decided_q[watched] && in_queue == '0 &&
-            !in_fetch && !in_edit && !m_has && !p_has && !k_has && !walked_q);
+            !in_fetch && !in_read && !in_edit && !m_has && !p_has && !k_has && !walked_q);
       else begin
         if (placed_q) assert (at_q.len != '0 && dut.i_at.row_q == at_q);
         assert (dut.i_events.i_queue.has_q == (reported_q && !event_q) && (!event_q || reported_q));
@@ -357,17 +361,20 @@ module delivery
         if (reported_q)
           assert (dut.i_wholes.row_q == whole_q && whole_q.received != '0 &&
               whole_q.received[watched_number] == placed_q);
-        if (joined_q) assert ($onehot({in_queue, in_fetch, in_edit, m_has}));
-        else assert (in_queue == '0 && !in_fetch && !in_edit && !m_has);
+        if (joined_q) assert ($onehot({in_queue, in_fetch, in_read, in_edit, m_has}));
+        else assert (in_queue == '0 && !in_fetch && !in_read && !in_edit && !m_has);
         for (int unsigned q = 0; q < Queues; q++)
           if (in_queue[q])
             assert (q == (drops ? Queues - 1 : Apps * 32'(port_q) + 32'(app_q)) && queued[q].slot == watched &&
                 queued[q].app == app_q);
         if (in_fetch)
           assert (dut.fetch_q.drop == drops && (drops || dut.fetch_q.port == port_q) && dut.fetch_q.of.app == app_q);
+        if (in_read)
+          assert (dut.read_q.drop == drops && (drops || dut.read_q.port == port_q) && dut.read_q.of.app == app_q &&
+              dut.whole_read == whole_q && (drops || dut.decided_read == decision_q));
         if (in_edit)
           assert (dut.edit_q.drop == drops && (drops || dut.edit_q.port == port_q) && dut.edit_q.of.app == app_q &&
-              dut.whole_read == whole_q && (drops || dut.decided_read == decision_q));
+              dut.whole_edit_q == whole_q && (drops || dut.decided_edit_q == decision_q));
         if (m_has)
           assert (m_word.slot == watched && m_word.drop == drops && m_word.app == app_q && (drops ||
               (m_word.port == port_q && m_word.meta.mark[15:0] == decision_q.number &&

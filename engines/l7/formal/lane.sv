@@ -224,7 +224,7 @@ module lane
   // ---- what others guarantee
   typedef struct packed {
     set_t received;
-    logic [5:0] count;
+    logic [5:0] count, missing;
     logic [13:0] len;
     logic [31:0] stamp;
     app_t app;
@@ -328,8 +328,8 @@ module lane
       if (dut.state_q == Record && dut.hit && dut.found_slot == watched) assert (read == row);
       if (dut.state_q == Sweep && dut.expiry_slot_q == watched) assert (read == row);
       if (tabled_q)
-        assert (row.received == got_q && row.count == count_q && 15'(row.len) == len_q && row.app == app_q &&
-            row.place == place_q);
+        assert (row.received == got_q && row.count == count_q && row.missing == count_q - 6'($countones(got_q)) &&
+            15'(row.len) == len_q && row.app == app_q && row.place == place_q);
       assert (dut.collecting_q[watched] == tabled_q);
       assert (dut.matching_q[watched] == deciding_q);
 

@@ -98,6 +98,7 @@ module l7_lane
   typedef struct packed {
     logic [Packets-1:0] received;
     logic [5:0] count;
+    logic [5:0] missing;
     logic [13:0] len;
     logic [31:0] stamp;
     app_t app;
@@ -210,7 +211,7 @@ module l7_lane
   assign need = 6'((info.len + 15'(BeatBytes * PageBeats - 1)) >> $clog2(BeatBytes * PageBeats));
   assign sum = 15'(known ? record.len : 14'd0) + info.len;
   assign received = (known ? record.received : '0) | (Packets'(1) << info.number);
-  assign missing = 6'(info.count) - 6'($countones(received));
+  assign missing = (known ? record.missing : info.count) - 6'd1;
 
   always_comb begin
     malformed = info.malformed || (known && record.count != info.count);
@@ -238,6 +239,7 @@ module l7_lane
   assign new_record = '{
           received: received,
           count: info.count,
+          missing: missing,
           len: sum[13:0],
           stamp: now,
           app: info.app,
