@@ -133,8 +133,7 @@ module ids_window
     // Only the flags of such a segment count.
     alone = !waiting.search && !waiting.syn;
     opens = !state.open || (waiting.syn && answer.aged);
-    // Of two ends that both send a SYN, the first one is the client.
-    role = waiting.ack || (!state.open && answer.back_role == RoleClient) ? RoleServer : RoleClient;
+    role = waiting.ack ? RoleServer : RoleClient;
     if (waiting.lookup) begin
       if (waiting.known && (state.told || answer.back_told)) plan_d.request.reasons.class_wanted = 1'b1;
       if (alone) begin
@@ -148,14 +147,20 @@ module ids_window
         plan_d.state.open = 1'b1;
         plan_d.state.next = next;
         plan_d.role = RoleNone;
-        if (waiting.syn) begin
+        if (waiting.syn && role == answer.back_role) begin
+          // Both ends open the connection, or an older one is not over: the host finds out.
+          plan_d.request.reasons.order = 1'b1;
+          plan_d.request.search = 1'b0;
+          plan_d.state.lost = 1'b1;
+        end else if (waiting.syn) begin
           plan_d.role = role;
           plan_d.state.role = role;
           plan_d.state.first = waiting.seq + 32'd1;
         end
       end else begin
         plan_d.request.reasons.followed = state.followed;
-        if (!state.lost && waiting.syn && !waiting.search && state.known == '0 && waiting.seq + 32'd1 == state.next) begin
+        if (!state.lost && waiting.syn && !waiting.search && state.known == '0 && waiting.seq + 32'd1 == state.next &&
+            role == state.role) begin
           // A SYN that is sent again changes nothing.
         end else if (state.lost || waiting.syn || waiting.seq != state.next) begin
           plan_d.request.reasons.order = 1'b1;

@@ -282,13 +282,16 @@ class Ends:
             why.add("class")
         if payload or syn:
             direction = self.directions[way]
-            opens = not direction.open
+            opens, new = not direction.open, 2 if flags & ACK else 1
+            if syn and (new == self.roles[other] if opens else new != role):
+                # Both ends have the same role, or this end gets another one.
+                direction.open = direction.lost = True
             why |= direction.take(seq, syn, payload)[0]
-            if syn and opens:
-                role = 2 if flags & ACK or self.roles[other] == 1 else 1
-                self.roles[way], self.first[way] = role, seq + 1 & MASK
-            elif syn and "order" in why:
+            if syn and "order" in why:
                 self.roles[way] = 0
+            elif syn and opens:
+                role = new
+                self.roles[way], self.first[way] = new, seq + 1 & MASK
             self.told[way] |= bool(why)
         if flagged:
             why.add("class")
