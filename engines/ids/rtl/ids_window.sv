@@ -168,6 +168,8 @@ module ids_window
           plan_d.state.lost = 1'b1;
           // Behind this frame the host knows better what the SYN means.
           if (waiting.syn) plan_d.state.role = RoleNone;
+          // If it answers such a SYN, what the card knows is of an older connection.
+          if (waiting.syn && answer.back_role == RoleNone) plan_d.role = RoleNone;
         end else begin
           plan_d.known = state.known;
           plan_d.prior = state.prior;

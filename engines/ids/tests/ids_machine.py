@@ -289,6 +289,7 @@ class Ends:
             why |= direction.take(seq, syn, payload)[0]
             if syn and "order" in why:
                 self.roles[way] = 0
+                role = role if self.roles[other] else 0
             elif syn and opens:
                 role = new
                 self.roles[way], self.first[way] = new, seq + 1 & MASK
