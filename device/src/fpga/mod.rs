@@ -10,6 +10,7 @@ mod area;
 mod bar;
 pub(crate) mod error;
 mod hardware;
+mod live;
 mod machine;
 mod project;
 /// Offsets of the registers in a card's BAR, written by tools/regs.py.
@@ -29,6 +30,7 @@ pub use bar::{Arrived, Bar, NoPlace, Place, SimBar, SysfsBar, Wires};
 pub use error::FpgaError;
 use error::MAJOR;
 pub use hardware::Hardware;
+pub use live::LiveCard;
 pub use machine::Behind;
 use machine::Wanted;
 pub use project::{ProjectError, Written, write as write_project};
