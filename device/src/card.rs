@@ -136,7 +136,7 @@ pub struct CardDevice<M> {
     pub(crate) host: Host,
     design: Design,
     /// Number of inline blocks.
-    blocks: usize,
+    pub(crate) blocks: usize,
     /// Frames that are still to be handed to the card.
     lanes: Lanes,
     /// Frames without a byte, which the bus cannot carry: a MAC would drop them, so they are counted here.

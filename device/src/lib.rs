@@ -59,7 +59,7 @@ pub use device::{Device, Work};
 pub use error::DeviceError;
 pub use hop::{Hop, Place};
 pub use image::{Image, PartImage};
-pub use live::{UnitState, Vitals};
+pub use live::{LiveDevice, UnitState, Vitals};
 pub use open::open;
 pub use outcome::{Latency, Outcome, Timing};
 pub use part::{ParsePartError, Part};

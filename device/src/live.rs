@@ -1,15 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! A design in native code as a stream: frames enter and leave continuously, and in between units are inspected, taken
-//! out of the dispatch and reloaded.
+//! A design as a stream: frames enter and leave continuously, and in between units are inspected, taken out of the
+//! dispatch and reloaded.
 //!
 //! ```no_run
-//! use penstock_device::{Design, Device, Image, Port, Root, SoftDevice};
+//! use penstock_device::{Design, Image, LiveDevice, Port, Root, SoftDevice};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let root = Root::find()?;
 //! let design = Design::read(&root.join("designs/forward.toml"))?;
 //! let mut device = SoftDevice::open(&design)?;
-//! device.load(&Image::of(&root, &design)?)?;
+//! device.bring_up(&Image::of(&root, &design)?)?;
 //! device.push(Port::Ethernet(0), &[0; 60])?;
 //! for (port, bytes) in device.pump() {
 //!     println!("{port}: {} bytes", bytes.len());
@@ -24,6 +24,7 @@ use penstock_engine::{CardError, UnitCounters};
 use serde::{Deserialize, Serialize};
 
 use crate::counters::{Counters, HostMemoryCounters, PortCounters};
+use crate::device::Device;
 use crate::error::DeviceError;
 use crate::host::{BOOT_LIMIT, LOOK};
 use crate::image::Image;
@@ -65,9 +66,127 @@ pub struct Vitals {
     pub at: String,
 }
 
-impl SoftDevice {
-    /// Takes a frame (without FCS) in at a port. It leaves, if it does, with one of the next [`SoftDevice::pump`]s.
-    pub fn push(&mut self, port: Port, bytes: &[u8]) -> Result<(), DeviceError> {
+/// A card between interfaces, or one whose ports have cables of their own.
+pub trait LiveDevice {
+    /// The card as a device: its programs, tables, counters and registers.
+    fn device(&mut self) -> &mut dyn Device;
+
+    /// Loads programs and tables, and takes all units into use ([`Device::load`]).
+    ///
+    /// # Errors
+    /// As there.
+    fn bring_up(&mut self, image: &Image) -> Result<(), DeviceError>;
+
+    /// Whether the card's ports have cables of their own: frames come and go without [`LiveDevice::push`], and those that
+    /// [`LiveDevice::pump`] gives are copies of what has left.
+    fn has_cables(&self) -> bool {
+        false
+    }
+
+    /// Where the card is, if it is not in this process.
+    fn place(&self) -> Option<String> {
+        None
+    }
+
+    /// Refuses frames if none can be brought to the card, or seen.
+    ///
+    /// # Errors
+    /// Its cables end elsewhere.
+    fn accept(&mut self) -> Result<(), DeviceError> {
+        Ok(())
+    }
+
+    /// Takes a frame (without FCS) in at a port. It leaves, if it does, with one of the next [`LiveDevice::pump`]s.
+    fn push(&mut self, port: Port, bytes: &[u8]) -> Result<(), DeviceError>;
+
+    /// Lets all units run until none has anything to do, gives up units that cannot go on, lets drivers answer records,
+    /// and returns the frames that have left, each with its port.
+    fn pump(&mut self) -> Box<dyn Iterator<Item = (Port, &[u8])> + '_>;
+
+    /// Sets a secret number, from the next load on: places in native tables follow from it, so nobody can choose keys
+    /// that collide.
+    ///
+    /// # Errors
+    /// None today.
+    fn set_seed(&mut self, seed: u64) -> Result<(), DeviceError>;
+
+    /// Sets when the card's time was 0, in ns since 1970 UTC, from the next load on.
+    ///
+    /// # Errors
+    /// None today.
+    fn set_epoch(&mut self, ns: u64) -> Result<(), DeviceError>;
+
+    /// Ends a run: drivers report everything that they have not reported yet.
+    ///
+    /// # Errors
+    /// A report cannot be written.
+    fn end_run(&mut self) -> Result<(), DeviceError>;
+
+    /// Sets the time, in ns, that inline programs see for frames pushed after this call. The clock never goes back.
+    fn set_time(&mut self, ns: u64);
+
+    /// Tells the card that `cycles` have passed since the last call: programs see them in their clocks and timers. If
+    /// this is never called, an instruction takes a cycle, and there is no other time.
+    fn pass(&mut self, cycles: u64);
+
+    /// Cycles until the next timer of a program rings.
+    fn until_timer(&self) -> Option<u64>;
+
+    /// There is work without new frames: frames circle over loopback, or units execute without one.
+    fn is_restless(&self) -> bool;
+
+    /// The faults since the last call, in sentences: units given up, which get no more frames from now on, and error
+    /// flags.
+    fn take_faults(&mut self) -> Result<Vec<String>, DeviceError>;
+
+    /// A unit was given up since [`LiveDevice::take_faults`] was called: a cheap question.
+    fn has_faults(&self) -> bool;
+
+    /// Frames that no counter has: held by units that died.
+    fn lost(&self) -> u64;
+
+    /// All counters since the card was opened, 64 bits wide, where registers show the lower 32.
+    fn totals(&mut self) -> Result<Counters, DeviceError>;
+
+    /// How each unit is.
+    fn vitals(&mut self) -> Result<Vec<Vitals>, DeviceError>;
+
+    /// Starts or stops the flow of frames to a unit; it still sends the frames that it has.
+    fn set_enabled(&mut self, unit: u32, enabled: bool) -> Result<(), DeviceError>;
+
+    /// Reloads one unit while the others have their frames: it gets no more, sends those that it has, and restarts. A
+    /// dead unit works again. [`LiveDevice::is_up`] tells when it takes frames.
+    fn start_unit(&mut self, unit: u32, image: &Image) -> Result<(), DeviceError>;
+
+    /// Whether the started unit has declared its slots, and takes frames unless it was disabled. Each call lets it go
+    /// on for a while, and frames can flow between two calls. If it does not start, there is an error, and the unit is
+    /// out of the dispatch. A halted unit is up, and takes frames when it has declared its slots.
+    fn is_up(&mut self, unit: u32) -> Result<bool, DeviceError>;
+
+    /// True while no unit takes frames of ports because one is starting: new frames should wait.
+    fn is_closed(&self) -> bool;
+
+    /// Reads a word of a unit's window (shell/regs/unit.rdl).
+    fn read_unit(&mut self, unit: u32, address: u32) -> Result<u32, DeviceError>;
+
+    /// Writes a word of a unit's window.
+    fn write_unit(&mut self, unit: u32, address: u32, value: u32) -> Result<(), DeviceError>;
+
+    /// Tells the card that no more frames will come: the frames that units still hold are lost. Frames that left
+    /// meanwhile come with the next [`LiveDevice::pump`], and faults with the next [`LiveDevice::take_faults`].
+    fn finish(&mut self) -> u64;
+}
+
+impl LiveDevice for SoftDevice {
+    fn device(&mut self) -> &mut dyn Device {
+        self
+    }
+
+    fn bring_up(&mut self, image: &Image) -> Result<(), DeviceError> {
+        self.load(image)
+    }
+
+    fn push(&mut self, port: Port, bytes: &[u8]) -> Result<(), DeviceError> {
         let source = source_of(port);
         // Units may have died in any of the steps before.
         self.drop_dead()?;
@@ -76,9 +195,7 @@ impl SoftDevice {
         Ok(())
     }
 
-    /// Lets all units run until none has anything to do, gives up units that cannot go on, lets drivers answer records,
-    /// and returns the frames that have left, each with its port.
-    pub fn pump(&mut self) -> impl Iterator<Item = (Port, &[u8])> {
+    fn pump(&mut self) -> Box<dyn Iterator<Item = (Port, &[u8])> + '_> {
         self.card.settle();
         self.card.give_up_full();
         match self.host.serve(&mut SoftBus(&mut self.card)) {
@@ -86,64 +203,44 @@ impl SoftDevice {
             Ok(false) => {}
             Err(error) => self.unserved = Some(error.to_string()),
         }
-        self.card.poll().iter().map(|frame| (port_of(frame.destination), frame.bytes))
+        Box::new(self.card.poll().iter().map(|frame| (port_of(frame.destination), frame.bytes)))
     }
 
-    /// Sets a secret number, from the next load on: places in native tables follow from it, so nobody can choose keys
-    /// that collide.
-    ///
-    /// # Errors
-    /// None today.
-    pub fn set_seed(&mut self, seed: u64) -> Result<(), DeviceError> {
+    fn set_seed(&mut self, seed: u64) -> Result<(), DeviceError> {
         Ok(self.host.each_driver(|driver| {
             driver.set_seed(seed);
             Ok(())
         })?)
     }
 
-    /// Sets when the card's time was 0, in ns since 1970 UTC, from the next load on.
-    ///
-    /// # Errors
-    /// None today.
-    pub fn set_epoch(&mut self, ns: u64) -> Result<(), DeviceError> {
+    fn set_epoch(&mut self, ns: u64) -> Result<(), DeviceError> {
         Ok(self.host.each_driver(|driver| {
             driver.set_epoch(ns);
             Ok(())
         })?)
     }
 
-    /// Ends a run: drivers report everything that they have not reported yet.
-    ///
-    /// # Errors
-    /// A report cannot be written.
-    pub fn end_run(&mut self) -> Result<(), DeviceError> {
+    fn end_run(&mut self) -> Result<(), DeviceError> {
         Ok(self.host.each_driver(|driver| driver.end_run(&mut SoftBus(&mut self.card)))?)
     }
 
-    /// Sets the time, in ns, that inline programs see for frames pushed after this call. The clock never goes back.
-    pub fn set_time(&mut self, ns: u64) {
+    fn set_time(&mut self, ns: u64) {
         self.card.set_time(ns);
     }
 
-    /// Tells the card that `cycles` have passed since the last call: programs see them in their clocks and timers. If
-    /// this is never called, an instruction takes a cycle, and there is no other time.
-    pub fn pass(&mut self, cycles: u64) {
+    fn pass(&mut self, cycles: u64) {
         self.card.pass(cycles);
     }
 
-    /// Cycles until the next timer of a program rings.
-    pub fn until_timer(&self) -> Option<u64> {
+    fn until_timer(&self) -> Option<u64> {
         self.card.until_timer()
     }
 
-    /// There is work without new frames: frames circle over loopback, or units execute without one.
-    pub fn is_restless(&self) -> bool {
+    fn is_restless(&self) -> bool {
         self.card.busy() || self.card.spins()
     }
 
-    /// The faults since the last call, in sentences: units given up, which get no more frames from now on, and error
-    /// flags.
-    pub fn take_faults(&mut self) -> Result<Vec<String>, DeviceError> {
+    fn take_faults(&mut self) -> Result<Vec<String>, DeviceError> {
         self.drop_dead()?;
         let mut faults = Vec::from_iter(self.unserved.take());
         let new = self.card.faults()[self.told..].to_vec();
@@ -156,18 +253,15 @@ impl SoftDevice {
         Ok(faults)
     }
 
-    /// A unit was given up since [`SoftDevice::take_faults`] was called: a cheap question.
-    pub fn has_faults(&self) -> bool {
+    fn has_faults(&self) -> bool {
         self.card.faults().len() > self.told || self.unserved.is_some()
     }
 
-    /// Frames that no counter has: held by units that died.
-    pub fn lost(&self) -> u64 {
+    fn lost(&self) -> u64 {
         self.card.lost()
     }
 
-    /// All counters since the card was opened, 64 bits wide, where registers show the lower 32.
-    pub fn totals(&mut self) -> Result<Counters, DeviceError> {
+    fn totals(&mut self) -> Result<Counters, DeviceError> {
         let stream = |number: usize| {
             let counters = self.card.stream(number);
             PortCounters {
@@ -218,8 +312,7 @@ impl SoftDevice {
         })
     }
 
-    /// How each unit is.
-    pub fn vitals(&mut self) -> Result<Vec<Vitals>, DeviceError> {
+    fn vitals(&mut self) -> Result<Vec<Vitals>, DeviceError> {
         (0..self.host.units as u8)
             .map(|unit| {
                 let is_in = |mask: u32| mask >> unit & 1 == 1;
@@ -236,8 +329,7 @@ impl SoftDevice {
             .collect()
     }
 
-    /// Starts or stops the flow of frames to a unit; it still sends the frames that it has.
-    pub fn set_enabled(&mut self, unit: u32, enabled: bool) -> Result<(), DeviceError> {
+    fn set_enabled(&mut self, unit: u32, enabled: bool) -> Result<(), DeviceError> {
         let bit = self.bit(unit)?;
         if enabled && self.card.dead() & bit != 0 {
             return Err(DeviceError::Unsupported(format!("unit {unit} is dead; reload its program to start it anew")));
@@ -246,9 +338,7 @@ impl SoftDevice {
         self.drop_dead()
     }
 
-    /// Reloads one unit while the others have their frames: it gets no more, sends those that it has, and restarts. A
-    /// dead unit works again. [`SoftDevice::is_up`] tells when it takes frames.
-    pub fn start_unit(&mut self, unit: u32, image: &Image) -> Result<(), DeviceError> {
+    fn start_unit(&mut self, unit: u32, image: &Image) -> Result<(), DeviceError> {
         let bit = self.bit(unit)?;
         for _ in 0..QUIET_POLLS {
             self.card.settle();
@@ -261,10 +351,7 @@ impl SoftDevice {
         self.host.load_unit(&mut SoftBus(&mut self.card), unit, image)
     }
 
-    /// Whether the started unit has declared its slots, and takes frames unless it was disabled. Each call lets it go
-    /// on for a while, and frames can flow between two calls. If it does not start, there is an error, and the unit is
-    /// out of the dispatch. A halted unit is up, and takes frames when it has declared its slots.
-    pub fn is_up(&mut self, unit: u32) -> Result<bool, DeviceError> {
+    fn is_up(&mut self, unit: u32) -> Result<bool, DeviceError> {
         let bit = self.bit(unit)?;
         let is_asleep =
             self.card.halted() & bit != 0 && !self.host.has_slots(&mut SoftBus(&mut self.card), unit, false)?;
@@ -281,29 +368,26 @@ impl SoftDevice {
         Ok(true)
     }
 
-    /// True while no unit takes frames of ports because one is starting: new frames should wait.
-    pub fn is_closed(&self) -> bool {
+    fn is_closed(&self) -> bool {
         self.host.enabled & self.host.ingress() == 0 && self.starting & self.host.ingress() != 0
     }
 
-    /// Reads a word of a unit's window (shell/regs/unit.rdl).
-    pub fn read_unit(&mut self, unit: u32, address: u32) -> Result<u32, DeviceError> {
+    fn read_unit(&mut self, unit: u32, address: u32) -> Result<u32, DeviceError> {
         self.bit(unit)?;
         Ok(self.card.read_unit(unit as u8, address).map_err(CardError::from)?)
     }
 
-    /// Writes a word of a unit's window.
-    pub fn write_unit(&mut self, unit: u32, address: u32, value: u32) -> Result<(), DeviceError> {
+    fn write_unit(&mut self, unit: u32, address: u32, value: u32) -> Result<(), DeviceError> {
         self.bit(unit)?;
         Ok(self.card.write_unit(unit as u8, address, value).map_err(CardError::from)?)
     }
 
-    /// Tells the card that no more frames will come: the frames that units still hold are lost. Frames that left
-    /// meanwhile come with the next [`SoftDevice::pump`], and faults with the next [`SoftDevice::take_faults`].
-    pub fn finish(&mut self) -> u64 {
+    fn finish(&mut self) -> u64 {
         self.card.finish()
     }
+}
 
+impl SoftDevice {
     fn bit(&self, unit: u32) -> Result<u32, DeviceError> {
         let units = self.host.units;
         let error =
@@ -317,7 +401,6 @@ mod tests {
     use penstock_engine::Root;
 
     use super::*;
-    use crate::device::Device;
     use crate::testing;
 
     /// A card, and images of programs: of each the text, or that of its main alone.

@@ -9,10 +9,14 @@ use std::io;
 use std::rc::Rc;
 
 use penstock_device::fpga::registers::{
-    BAR_DESIGN, BAR_ERRORS, BAR_MAGIC, BAR_PAGE, BAR_RESET, BAR_SHAPE, BAR_STATUS, BAR_TIMEOUTS, BAR_VERSION,
+    BAR_DESIGN, BAR_ERRORS, BAR_MAGIC, BAR_PAGE, BAR_PORT_BASE, BAR_PORT_RX_LOST, BAR_RESET, BAR_SHAPE, BAR_STATUS,
+    BAR_TIMEOUTS, BAR_VERSION,
 };
-use penstock_device::fpga::{Bar, FpgaDevice, FpgaError, Hardware, Place};
-use penstock_device::{Design, Device, DeviceError, Image, Port, Rate, Root, Target, Traffic, regs};
+use penstock_device::fpga::{Bar, FpgaDevice, FpgaError, Hardware, LiveCard, Place};
+use penstock_device::{
+    Design, Device, DeviceError, Image, LiveDevice, Port, Rate, Root, Target, Traffic, UnitState, regs,
+};
+use penstock_engine::window::UNIT_WINDOW;
 
 const WINDOW: u32 = 0x1_0000;
 /// A register that this card does not have, and one that never answers.
@@ -224,4 +228,80 @@ fn what_a_real_card_does_not_have_is_said() {
     for (error, says) in errors {
         assert!(matches!(error, DeviceError::NotOnFpga { .. }) && error.to_string().contains(says), "{error}");
     }
+}
+
+/// A card that is up: its unit is taken out, hangs and is loaded, and frames that the converters lose are counted.
+#[test]
+fn a_card_is_up() {
+    let (root, design, device, fake) = open();
+    let image = Image::of(&root, &design).unwrap();
+    let mut card = LiveCard::new(device);
+    card.bring_up(&image).unwrap();
+    let enabled = || fake.0.borrow().card[&regs::CARD_UNIT_ENABLE];
+    let set = |register, value| _ = fake.0.borrow_mut().card.insert(UNIT_WINDOW + register, value);
+    let state = |card: &mut LiveCard| card.vitals().unwrap()[0].state;
+    assert_eq!((enabled(), state(&mut card), card.take_faults().unwrap().len()), (1, UnitState::Running, 0));
+    assert!(card.has_cables() && !card.is_closed() && !card.is_restless());
+    assert_eq!(card.place().as_deref(), Some("pci:0000:81:00.0"));
+    // The host does not see its frames.
+    assert!(card.accept().is_err() && card.push(Port::Ethernet(0), &[0; 60]).is_err());
+    assert_eq!(card.pump().count(), 0);
+
+    card.set_enabled(0, false).unwrap();
+    assert_eq!((enabled(), state(&mut card)), (0, UnitState::Disabled));
+    card.set_enabled(0, true).unwrap();
+    assert_eq!((enabled(), state(&mut card)), (1, UnitState::Running));
+    set(regs::UNIT_HALTED, 1);
+    assert_eq!(state(&mut card), UnitState::Halted);
+    set(regs::UNIT_HALTED, 0);
+
+    set(regs::UNIT_ACTIVE_SLOTS, 0b101);
+    set(regs::UNIT_HELD_CYCLES, 10_000);
+    assert!(card.take_faults().unwrap().is_empty());
+    let vitals = card.vitals().unwrap();
+    assert_eq!((vitals[0].slots, vitals[0].held, enabled()), (32, 2, 1));
+    set(regs::UNIT_HELD_CYCLES, 10_001);
+    let faults = card.take_faults().unwrap();
+    assert!(faults.len() == 1 && faults[0].starts_with("unit 0 has not released a slot"), "{faults:?}");
+    assert_eq!((enabled(), state(&mut card), card.lost()), (0, UnitState::Dead, 2));
+    assert!(card.take_faults().unwrap().is_empty(), "it is reported once");
+    assert!(card.set_enabled(0, true).unwrap_err().to_string().contains("reload its program"));
+    set(regs::UNIT_HELD_CYCLES, 0);
+    card.start_unit(0, &image).unwrap();
+    assert!(card.take_faults().unwrap().is_empty());
+    assert!(enabled() == 0 && card.is_closed(), "it has no frames while it starts");
+    assert!(card.is_up(0).unwrap());
+    assert_eq!((enabled(), state(&mut card), card.is_closed()), (1, UnitState::Running, false));
+
+    // A program that does not declare its slots
+    card.start_unit(0, &image).unwrap();
+    fake.0.borrow_mut().card.insert(regs::CARD_SLOTS_TOTAL, 0);
+    let error = (0..2_000).find_map(|_| card.is_up(0).err()).unwrap().to_string();
+    assert!(error.contains("has not declared its slots") && enabled() == 0, "{error}");
+    fake.0.borrow_mut().card.insert(regs::CARD_SLOTS_TOTAL, 32);
+    card.start_unit(0, &image).unwrap();
+    assert!(card.is_up(0).unwrap() && enabled() == 1);
+
+    let lose = |frames| _ = fake.0.borrow_mut().bar.insert(BAR_PORT_BASE + BAR_PORT_RX_LOST, frames);
+    lose(5);
+    card.take_faults().unwrap();
+    assert_eq!(card.lost(), 7);
+    // Registers beside a unit's window
+    for (unit, address) in [(1, 0), (0, 0x0400_0000), (0, u32::MAX - 3)] {
+        assert!(card.read_unit(unit, address).is_err() && card.write_unit(unit, address, 1).is_err());
+    }
+    card.write_unit(0, regs::UNIT_POKE, 1).unwrap();
+    assert_eq!(fake.0.borrow().card[&regs::CARD_UNIT_WRITE_MASK], 1);
+
+    // Somebody else resets it: no frames are counted twice when it is taken into use again.
+    fake.0.borrow_mut().reset();
+    assert!(matches!(card.take_faults(), Err(DeviceError::Fpga(FpgaError::WasReset(_)))));
+    assert!(matches!(card.set_enabled(0, false), Err(DeviceError::Fpga(FpgaError::WasReset(_)))));
+    assert!(matches!(card.start_unit(0, &image), Err(DeviceError::Fpga(FpgaError::WasReset(_)))));
+    card.bring_up(&image).unwrap();
+    lose(6);
+    assert!(card.take_faults().unwrap().is_empty());
+    assert_eq!((enabled(), card.lost(), fake.0.borrow().resets), (1, 8, 2));
+    fake.0.borrow_mut().is_absent = true;
+    assert!(matches!(card.take_faults(), Err(DeviceError::Fpga(FpgaError::AllOnes(_)))));
 }

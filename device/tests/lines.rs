@@ -2,7 +2,7 @@
 //! The lines that programs print on a native card.
 #![allow(clippy::unwrap_used)]
 
-use penstock_device::{Design, Device, Image, Port, Root, SoftDevice};
+use penstock_device::{Design, Device, Image, LiveDevice, Port, Root, SoftDevice};
 
 /// The lines wait even if another program has replaced the one that printed them.
 #[test]

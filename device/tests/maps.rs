@@ -5,7 +5,8 @@
 use std::collections::BTreeMap;
 
 use penstock_device::{
-    Design, Device, DeviceError, Image, PartId, Port, Rate, Request, Root, SoftDevice, Target, Traffic, open,
+    Design, Device, DeviceError, Image, LiveDevice, PartId, Port, Rate, Request, Root, SoftDevice, Target, Traffic,
+    open,
 };
 use penstock_engine::next_slice;
 use serde_json::{Value as Json, json};

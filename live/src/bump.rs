@@ -1,5 +1,5 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The card as a bump in the wire: one thread takes frames in, lets the units work, sends the frames that leave, and
+//! The card as a bump in the wire, or beside wires of its own: one thread takes frames in, lets the units work, sends the frames that leave, and
 //! serves requests of the control socket in between. It sleeps when there is nothing to do.
 
 use std::collections::{BTreeMap, VecDeque};
@@ -13,8 +13,8 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant, SystemTime};
 
 use penstock_device::{
-    CLOCK_MHZ, Counters, Design, Device, DeviceError, Drops, Image, PartId, PartImage, Port, PortCounters, Root,
-    SoftDevice, regs,
+    CLOCK_MHZ, Counters, Design, DeviceError, Drops, Image, LiveDevice, PartId, PartImage, Port, PortCounters, Root,
+    SoftDevice, fpga, regs,
 };
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use tracing::warn;
@@ -82,7 +82,7 @@ pub enum LiveError {
 /// A card between interfaces.
 pub struct Live {
     design: Design,
-    device: SoftDevice,
+    device: Box<dyn LiveDevice>,
     /// The programs of the units.
     image: Image,
     wires: Vec<Wire>,
@@ -130,6 +130,18 @@ impl Live {
     /// Loads a design, puts it between interfaces and serves its control socket. From now on SIGINT, SIGTERM and SIGHUP
     /// end [`Live::run`].
     pub fn open(root: &Root, design: &Design, image: Image, setup: &Setup) -> Result<Self, LiveError> {
+        Self::on(root, design, image, setup, Box::new(SoftDevice::open(design)?))
+    }
+
+    /// As [`Live::open`], with a card that is open already. A card whose ports have cables of their own needs no
+    /// interfaces.
+    pub fn on(
+        root: &Root,
+        design: &Design,
+        image: Image,
+        setup: &Setup,
+        mut device: Box<dyn LiveDevice>,
+    ) -> Result<Self, LiveError> {
         for (index, (port, interface)) in setup.interfaces.iter().enumerate() {
             let earlier = &setup.interfaces[..index];
             if earlier.iter().any(|(other, _)| other == port) {
@@ -151,12 +163,14 @@ impl Live {
             signal_hook::low_level::pipe::register(signal, end).map_err(system("waiting for signals"))?;
         }
         stop.set_nonblocking(true).map_err(system("making a pipe for signals"))?;
-        let mut device = SoftDevice::open(design)?;
+        if !setup.interfaces.is_empty() {
+            device.accept()?;
+        }
         // Secret keys, from the machine's randomness.
         device.set_seed(RandomState::new().hash_one(()))?;
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         device.set_epoch(u64::try_from(now.as_nanos()).unwrap_or_default())?;
-        device.load(&image)?;
+        device.bring_up(&image)?;
         // The socket first: a second card of this design must not touch the interfaces of the first.
         let server = Server::start(&setup.socket, root, design)?;
         let wires = setup.interfaces.iter().map(|(port, interface)| Wire::open(*port, interface, setup.driver));
@@ -184,8 +198,16 @@ impl Live {
         self.wires.iter().flat_map(|wire| wire.switched_off().map(|what| (wire.interface.as_str(), what)))
     }
 
-    /// The drivers of frames, in words: for all interfaces at once, or for each.
+    /// Where the card is, and the drivers of frames, in words: for all interfaces at once, or for each.
     pub fn driver(&self) -> String {
+        match self.device.place() {
+            Some(place) if self.wires.is_empty() => place,
+            Some(place) => format!("{place}, {}", self.of_frames()),
+            None => self.of_frames(),
+        }
+    }
+
+    fn of_frames(&self) -> String {
         let mut words: Vec<&str> = self.wires.iter().map(Wire::driver).collect();
         words.dedup();
         if let [all] = words[..] {
@@ -248,7 +270,7 @@ impl Live {
         self.device.pass(cycles - self.passed);
         self.passed = cycles;
         let mut out: Vec<Vec<&[u8]>> = vec![Vec::new(); self.unconnected.len()];
-        let host = out.len() - 1;
+        let (host, has_cables) = (out.len() - 1, self.device.has_cables());
         for (port, bytes) in self.device.pump() {
             self.taps.iter().for_each(|tap| tap.offer(port, Way::Out, bytes));
             out[stream(port, host)].push(bytes);
@@ -258,6 +280,9 @@ impl Live {
             if !frames.is_empty() {
                 wire.send(&frames);
             }
+        }
+        if has_cables {
+            return;
         }
         for (count, frames) in self.unconnected.iter_mut().zip(&out) {
             *count += frames.len() as u64;
@@ -293,6 +318,12 @@ impl Live {
         if matches!(tap.port, Port::Ethernet(number) if u32::from(number) >= self.design.ports) {
             return Err(format!("there is no {}: the card has ports 0..{} and host", tap.port, self.design.ports - 1));
         }
+        if self.wires.is_empty() && self.device.has_cables() {
+            return Err(
+                "the frames of this card do not pass through the host: capture them at the other ends of its cables"
+                    .to_owned(),
+            );
+        }
         if self.taps.len() == tap::MOST {
             return Err(format!("{} captures are under way already; end one of them", tap::MOST));
         }
@@ -311,10 +342,10 @@ impl Live {
             Request::Programs => reply.programs = Some(self.programs()),
             Request::Counters => reply.counters = Some(self.device.totals()?),
             Request::Read { address, count } => {
-                let words = addresses(address, count)?.map(|address| self.device.read(address));
+                let words = addresses(address, count)?.map(|address| self.device.device().read(address));
                 reply.words = Some(words.collect::<Result<_, _>>()?);
             }
-            Request::Write { address, value } => self.device.write(address, value)?,
+            Request::Write { address, value } => self.device.device().write(address, value)?,
             Request::MemRead { unit, address, count } => {
                 let words = addresses(address, count)?.map(|address| self.device.read_unit(unit, address));
                 reply.words = Some(words.collect::<Result<_, _>>()?);
@@ -324,9 +355,9 @@ impl Live {
                     self.device.write_unit(unit, address, *value)?;
                 }
             }
-            Request::Call(request) => reply.answer = Some(self.device.call(&request)?),
+            Request::Call(request) => reply.answer = Some(self.device.device().call(&request)?),
             Request::Log => {
-                let log = self.device.take_log()?;
+                let log = self.device.device().take_log()?;
                 reply.log = Some(Log { lines: log.lines, lost: log.lost });
             }
             Request::Poke { unit } => self.device.write_unit(unit, regs::UNIT_POKE, 1)?,
@@ -357,7 +388,7 @@ impl Live {
     fn set_ingress(&mut self, groups: &[String]) -> Result<(), DeviceError> {
         let chosen = self.design.find_all("ingress", groups);
         let chosen = chosen.map_err(|error| DeviceError::Unsupported(error.to_string()))?;
-        self.device.set_ingress(&chosen)?;
+        self.device.device().set_ingress(&chosen)?;
         let mut design = self.design.clone();
         for (index, group) in design.groups.iter_mut().enumerate() {
             group.ports = chosen.contains(&index);
@@ -367,14 +398,15 @@ impl Live {
     }
 
     fn refill(&mut self, Changed { design, image }: Changed) -> Result<Reply, String> {
-        self.device.refill(&image).map_err(|error| error.to_string())?;
+        self.device.device().refill(&image).map_err(|error| error.to_string())?;
         self.runs_image(image);
         self.runs(design);
         Ok(Reply::default())
     }
 
     fn swap(&mut self, Changed { design, image }: Changed) -> Result<Reply, String> {
-        let tables = self.device.swap(&image).map_err(|error| format!("{error}; the program before goes on"))?;
+        let swapped = self.device.device().swap(&image);
+        let tables = swapped.map_err(|error| format!("{error}; the program before goes on"))?;
         let named = |was_kept: bool| {
             tables.iter().filter(move |(_, kept)| *kept == was_kept).map(|(name, _)| name.clone()).collect()
         };
@@ -409,8 +441,16 @@ impl Live {
         };
         if !reload.is_starting {
             let image = if reload.failure.is_none() { &reload.image } else { &self.image };
-            self.device.start_unit(unit, image)?;
-            reload.is_starting = true;
+            match self.device.start_unit(unit, image) {
+                Ok(()) => reload.is_starting = true,
+                // The next look takes the card into use again, and then this goes on.
+                Err(DeviceError::Fpga(fpga::FpgaError::WasReset(_))) => {
+                    self.next_look = Instant::now();
+                    self.reload = Some(reload);
+                    return Ok(());
+                }
+                Err(error) => return Err(error),
+            }
         }
         match self.device.is_up(unit) {
             Ok(false) => {}
@@ -465,12 +505,29 @@ impl Live {
         if Instant::now() >= self.next_look || self.device.has_faults() { self.look_closely() } else { Ok(()) }
     }
 
+    /// Takes a card that was reset into use again, with the programs that ran.
+    fn bring_back(&mut self) -> Result<(), DeviceError> {
+        self.device.bring_up(&self.image)?;
+        let groups: Vec<usize> =
+            (0..).zip(&self.design.groups).filter(|(_, group)| group.ports).map(|(at, _)| at).collect();
+        self.device.device().set_ingress(&groups)
+    }
+
     /// Reports faults, and finds interfaces that are down or back.
     fn look_closely(&mut self) -> Result<(), DeviceError> {
         self.next_look = Instant::now() + LOOK;
         self.is_new = false;
         self.taps.retain(|tap| !tap.is_over());
-        let mut news = self.device.take_faults()?;
+        let mut news = match self.device.take_faults() {
+            Err(DeviceError::Fpga(fpga::FpgaError::WasReset(place))) => {
+                self.bring_back()?;
+                vec![format!(
+                    "{place}: somebody else has reset the card; its programs and tables are loaded again, all that was \
+                     changed in tables since is gone"
+                )]
+            }
+            other => other?,
+        };
         for wire in &mut self.wires {
             news.extend(wire.take_news());
             news.extend(wire.retry().or_else(|| wire.check()));
@@ -491,7 +548,10 @@ impl Live {
     /// Waits until there is something to do.
     fn sleep(&mut self) -> Result<(), LiveError> {
         let mut time = None;
-        if self.is_new || self.wires.iter().any(|wire| wire.link() != Link::Up || wire.changes_silently()) {
+        if self.is_new
+            || self.device.has_cables()
+            || self.wires.iter().any(|wire| wire.link() != Link::Up || wire.changes_silently())
+        {
             time = Some(LOOK);
         }
         if let Some(cycles) = self.device.until_timer() {

@@ -1,13 +1,16 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //! `penstock fpga`: the project of a real card, and what is said to one. Never run on hardware: see docs/cards.md.
 
+mod build;
+
 use std::os::unix::process::CommandExt;
 use std::path::PathBuf;
 use std::process;
 
 use clap::Subcommand;
 use penstock_device::fpga::{
-    FpgaDevice, FpgaError, Identity, NoPlace, Place, ProjectError, Shell, open_bar, simulator, write_project,
+    FpgaDevice, FpgaError, Identity, NoPlace, Place, ProjectError, ReportError, Reports, Shell, open_bar, simulator,
+    write_project,
 };
 use penstock_device::{Design, DesignError, Device, DeviceError, EngineError, Image, Root};
 
@@ -37,6 +40,21 @@ enum Command {
         /// Folder to write.
         #[arg(long, value_name = "DIR")]
         out: PathBuf,
+    },
+    /// Builds a project of `init` with Vivado, and prints its reports of area and timing. Without Vivado it says what it
+    /// would run.
+    Build {
+        /// The project.
+        project: PathBuf,
+        /// The checkout of the shell: open-nic-shell or corundum.
+        #[arg(long, value_name = "DIR")]
+        checkout: PathBuf,
+    },
+    /// Prints reports of Vivado as `synth` prints areas.
+    Report {
+        /// Reports of utilization or timing, or a folder in which Vivado has built.
+        #[arg(required = true)]
+        paths: Vec<PathBuf>,
     },
     /// Simulates a design's card in a shell, for hosts that come to a socket one after the other.
     Sim {
@@ -75,6 +93,10 @@ pub(crate) enum Error {
     #[error(transparent)]
     Project(#[from] ProjectError),
     #[error(transparent)]
+    Build(#[from] build::Error),
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    #[error(transparent)]
     Place(#[from] NoPlace),
     #[error(transparent)]
     Fpga(#[from] FpgaError),
@@ -90,9 +112,18 @@ pub(crate) enum Error {
 pub(crate) fn run(args: &Args, root: &Root) -> Result<(), Error> {
     match &args.command {
         Command::Init { design, shell, board, out } => {
-            let commands = write_project(root, &Design::read(design)?, *shell, board, out)?;
+            let written = write_project(root, &Design::read(design)?, *shell, board, out)?;
+            say::text(&written.areas.to_string());
             say!("{}: the project is written; it was never built. To build it:", out.display());
-            commands.iter().for_each(|command| say!("    {command}"));
+            written.commands.iter().for_each(|command| say!("    {command}"));
+        }
+        Command::Build { project, checkout } => build::run(project, checkout)?,
+        Command::Report { paths } => {
+            let reports = match &paths[..] {
+                [folder] if folder.is_dir() => Reports::of_folder(folder, None)?,
+                files => Reports::of_files(files)?,
+            };
+            say::text(&reports.to_string());
         }
         Command::Sim { design, shell, at, drift } => {
             let design = Design::read(design)?;

@@ -143,7 +143,9 @@ pub(crate) fn run(args: &Args, root: &Root) -> Result<(), SynthError> {
     }
     for (index, block) in blocks.iter().enumerate() {
         let (index, folder) = (index + routers.len(), Path::new(&block.name));
-        jobs.push(timing(index, &block.name, block.timing_sources(root)?, folder));
+        if !block.area_only {
+            jobs.push(timing(index, &block.name, block.timing_sources(root)?, folder));
+        }
         jobs.push(area(index, &block.name, block.area_sources(root)?, folder));
     }
     jobs.retain(|job| match job.task {
@@ -198,7 +200,10 @@ fn check(tools: &Tools, root: &Path, blocks: &[Block], build: &Path, threads: us
     let mut jobs = Vec::new();
     for (block, described) in blocks.iter().enumerate() {
         let name = &described.name;
-        let mut forms = vec![("card", described.area_sources(root)?), ("placed", described.timing_sources(root)?)];
+        let mut forms = vec![("card", described.area_sources(root)?)];
+        if !described.area_only {
+            forms.push(("placed", described.timing_sources(root)?));
+        }
         // Many are placed as they are on the card.
         forms.dedup_by(|(_, placed), (_, card)| placed == card);
         for (form, sources) in forms {

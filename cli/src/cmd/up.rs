@@ -1,34 +1,44 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! `penstock up`: the card in native code between real interfaces.
+//! `penstock up`: the card in native code between real interfaces, or a card behind a BAR.
 
 use std::io;
 use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use penstock_device::{Design, DesignError, ForGroup, Override, Policy, Port, Root};
+use penstock_device::fpga::{FpgaDevice, LiveCard, NoPlace, Place};
+use penstock_device::{Design, DesignError, DeviceError, ForGroup, Override, Policy, Port, Root, Target};
 use penstock_live::{ControlError, Driver, Live, LiveError, Setup, control, exporter};
 
 use crate::card::{Card, CardError};
-use crate::cmd::run;
+use crate::cmd::run::{self, TargetName};
 use crate::cmd::servers::{ServerError, Servers};
 use crate::cmd::tables::Tables;
 use crate::daemon::{self, DaemonError};
 use crate::files::{self, FileError};
 use crate::log;
+use crate::show::Bar;
 use crate::status::Look;
 use crate::web::{self, Token, TokenError};
 
-/// Puts a card between interfaces of this machine, as a bump in the wire, until Ctrl-C.
+/// Puts a card between interfaces of this machine, as a bump in the wire, until Ctrl-C. With --target fpga: takes a card
+/// behind a BAR into use.
 ///
-/// Needs the right CAP_NET_RAW (root has it; AF_XDP needs more). `penstock ctl` and `penstock top` talk to it;
+/// Interfaces need the right CAP_NET_RAW (root has it; AF_XDP needs more). `penstock ctl` and `penstock top` talk to it;
 /// docs/live.md is a guide.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct Args {
     /// Manifest of the card, for example designs/forward.toml.
     pub design: PathBuf,
-    /// Interface at an Ethernet port, for example `0=eth1`. Repeatable.
-    #[arg(long = "port", value_name = "PORT=IFACE", value_parser = port, required = true)]
+    /// The target that runs the design: soft or fpga.
+    #[arg(long, value_enum, default_value_t = TargetName::Soft)]
+    pub target: TargetName,
+    /// Where the card is, on fpga: sim:SOCKET or pci:0000:81:00.0 [default: sim, a simulated card of its own]
+    #[arg(long)]
+    pub card: Option<String>,
+    /// Interface at an Ethernet port, for example `0=eth1`. Repeatable. The ports of a card on fpga have cables of their
+    /// own; of a simulated one, interfaces can be at the other ends.
+    #[arg(long = "port", value_name = "PORT=IFACE", value_parser = port)]
     pub ports: Vec<(Port, String)>,
     /// Interface at the host's queue.
     #[arg(long, value_name = "IFACE")]
@@ -96,6 +106,16 @@ pub(crate) enum UpError {
     Design(#[from] DesignError),
     #[error("--{option} {address}: {source}; give an address of this machine and a port, for example 127.0.0.1:9560")]
     Address { option: &'static str, address: String, source: io::Error },
+    #[error("give at least one interface: --port PORT=IFACE, for example --port 0=eth1; only cards on fpga need none")]
+    NoPort,
+    #[error("a card on rtl carries no frames of interfaces; give --target fpga for a simulated card")]
+    OnRtl,
+    #[error("--card needs --target fpga")]
+    CardElsewhere,
+    #[error(transparent)]
+    Place(#[from] NoPlace),
+    #[error(transparent)]
+    Device(#[from] DeviceError),
     #[error(transparent)]
     Token(#[from] TokenError),
     #[error(transparent)]
@@ -104,6 +124,7 @@ pub(crate) enum UpError {
 
 /// Carries frames until a signal arrives.
 pub(crate) fn run(args: &Args, root: &Root) -> Result<(), UpError> {
+    let place = place(args)?;
     if args.daemon {
         return in_background(args);
     }
@@ -124,7 +145,15 @@ pub(crate) fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     let host = args.host.iter().map(|interface| (Port::Host, interface.clone()));
     let interfaces = args.ports.iter().cloned().chain(host).collect();
     let setup = Setup { interfaces, driver: args.driver, socket };
-    let mut live = Live::open(root, &design, image, &setup)?;
+    let mut live = match &place {
+        None => Live::open(root, &design, image, &setup)?,
+        Some(place) => {
+            let mut bar = Bar::new(design.units());
+            let device = FpgaDevice::open(root, &design, place, &mut |progress| bar.show(progress));
+            bar.finish();
+            Live::on(root, &design, image, &setup, Box::new(LiveCard::new(device?)))?
+        }
+    };
     // They end with this function.
     let (_servers, mut served) = args.servers.start(&setup.socket)?;
     if let Some(page) = metrics {
@@ -136,8 +165,11 @@ pub(crate) fn run(args: &Args, root: &Root) -> Result<(), UpError> {
         served += &format!("page at http://{at}/\n");
     }
 
-    let places: Vec<String> =
+    let mut places: Vec<String> =
         setup.interfaces.iter().map(|(port, interface)| format!("{port} = {interface}")).collect();
+    if places.is_empty() {
+        places.push("its ports have cables of their own".into());
+    }
     let mut head = format!("{} is up: {}; {}\n", design.name, places.join(", "), live.driver());
     for (interface, why) in live.without_xdp() {
         head += &format!("{interface}: no AF_XDP: {why}\n");
@@ -157,6 +189,17 @@ pub(crate) fn run(args: &Args, root: &Root) -> Result<(), UpError> {
         files::write(path, text + "\n")?;
     }
     Ok(())
+}
+
+/// Where the card is; None: in this process.
+fn place(args: &Args) -> Result<Option<Place>, UpError> {
+    match Target::from(args.target) {
+        Target::Rtl => Err(UpError::OnRtl),
+        Target::Soft if args.card.is_some() => Err(UpError::CardElsewhere),
+        Target::Soft if args.ports.is_empty() => Err(UpError::NoPort),
+        Target::Soft => Ok(None),
+        Target::Fpga => Ok(Some(args.card.as_deref().map_or(Ok(Place::default()), str::parse)?)),
+    }
 }
 
 /// An address at which the card is shown. It is taken before the card is up, so a wrong one costs no frame.

@@ -71,6 +71,9 @@ pub(crate) struct Block {
     /// Modules inside it that do not count: their pins become ports of the block.
     #[serde(default)]
     pub without: Vec<String>,
+    /// It has several clocks, so it is not placed.
+    #[serde(default)]
+    pub area_only: bool,
     /// Changes for placing the block on the ECP5.
     #[serde(default)]
     pub timing: TimingView,

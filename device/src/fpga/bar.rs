@@ -6,6 +6,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::ptr::{self, NonNull};
@@ -280,7 +281,10 @@ impl SimBar {
     /// The program cannot be started.
     pub fn start(program: &Path, drift: f64) -> io::Result<Self> {
         let (stream, other) = UnixStream::pair()?;
-        let process = Command::new(program).arg("-").arg(drift.to_string()).stdin(OwnedFd::from(other)).spawn()?;
+        // In a group of its own, so that Ctrl-C ends its host, which then ends it.
+        let mut command = Command::new(program);
+        command.arg("-").arg(drift.to_string()).stdin(OwnedFd::from(other)).process_group(0);
+        let process = command.spawn()?;
         Self::on(stream, Some(process))
     }
 

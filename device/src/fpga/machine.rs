@@ -153,6 +153,16 @@ impl Behind {
         self.identity
     }
 
+    /// Where the card is.
+    pub(super) fn place(&self) -> &Place {
+        &self.place
+    }
+
+    /// Frames that wait for room in the card.
+    pub(super) fn waiting(&self) -> usize {
+        self.cables.iter().map(|cable| cable.waiting.len()).sum()
+    }
+
     /// The number of the host's cable.
     fn host(&self) -> usize {
         self.cables.len() - 1

@@ -6,14 +6,17 @@
 //! counters then go over the card's registers as on `rtl`, by the same drivers of the engines. Frames enter and leave
 //! at the card's ports, which the host does not see; a simulated card has cables whose far ends it reaches.
 
+mod area;
 mod bar;
 pub(crate) mod error;
 mod hardware;
+mod live;
 mod machine;
 mod project;
 /// Offsets of the registers in a card's BAR, written by tools/regs.py.
 #[path = "../../../shell/cards/regs/regs.rs"]
 pub mod registers;
+mod report;
 pub(crate) mod shell;
 mod window;
 
@@ -22,13 +25,16 @@ use std::path::{Path, PathBuf};
 
 use penstock_engine::Root;
 
+pub use area::{Area, Areas};
 pub use bar::{Arrived, Bar, NoPlace, Place, SimBar, SysfsBar, Wires};
 pub use error::FpgaError;
 use error::MAJOR;
 pub use hardware::Hardware;
+pub use live::LiveCard;
 pub use machine::Behind;
 use machine::Wanted;
-pub use project::{ProjectError, write as write_project};
+pub use project::{ProjectError, Written, write as write_project};
+pub use report::{ClockTiming, ReportError, Reports, TimingSummary, Utilization};
 pub use shell::{NoShell, Shell};
 
 use crate::card::CardDevice;

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use penstock_engine::Root;
 
-use super::{Hardware, Shell};
+use super::{Areas, Hardware, Shell};
 use crate::design::{Design, DesignError};
 use crate::error::DeviceError;
 use crate::file_list;
@@ -54,6 +54,16 @@ pub enum ProjectError {
         board: String,
         /// MACs of the board.
         there: u32,
+    },
+    /// The board has too few resources.
+    #[error("the design {design} is too large for {board}: {excess}")]
+    TooLarge {
+        /// Name of the design.
+        design: String,
+        /// The board.
+        board: String,
+        /// What it lacks, what takes most, and what to leave out.
+        excess: String,
     },
     /// A part of the design needs what the shell does not have.
     #[error(transparent)]
@@ -215,17 +225,20 @@ impl Project<'_> {
     }
 }
 
-/// Writes the project of a design into a folder; gives the commands that build it.
+/// A project that was written.
+#[derive(Debug)]
+pub struct Written {
+    /// The commands that build it.
+    pub commands: Vec<String>,
+    /// The area of its blocks beside what the board has.
+    pub areas: Areas,
+}
+
+/// Writes the project of a design into a folder.
 ///
 /// # Errors
 /// There is no such board, the design does not fit it or needs card memory, or a file cannot be read or written.
-pub fn write(
-    root: &Root,
-    design: &Design,
-    shell: Shell,
-    board: &str,
-    folder: &Path,
-) -> Result<Vec<String>, ProjectError> {
+pub fn write(root: &Root, design: &Design, shell: Shell, board: &str, folder: &Path) -> Result<Written, ProjectError> {
     let (boards, mark) = match shell {
         Shell::OpenNic => (&opennic::BOARDS, opennic::MARK),
         Shell::Corundum => (&corundum::BOARDS, corundum::MARK),
@@ -250,7 +263,12 @@ pub fn write(
     if !is_empty && !marks.iter().all(|mark| mark.exists()) {
         return Err(ProjectError::Occupied(folder.to_path_buf()));
     }
-    let project = Project { root, design, hardware: Hardware::of(root, design)?, board, folder };
+    let hardware = Hardware::of(root, design)?;
+    let areas = Areas::of(root, design, &hardware, shell, board)?;
+    if let Some(excess) = areas.excess() {
+        return Err(ProjectError::TooLarge { design: design.name.clone(), board: board.to_owned(), excess });
+    }
+    let project = Project { root, design, hardware, board, folder };
     let commands = match shell {
         Shell::OpenNic => opennic::write(&project),
         Shell::Corundum => corundum::write(&project),
@@ -261,5 +279,5 @@ pub fn write(
     let text =
         serde_json::json!({ "design": design.name, "shell": shell.name(), "board": board, "parameters": parameters });
     project.put(HARDWARE, &format!("{text:#}\n"))?;
-    Ok(commands)
+    Ok(Written { commands, areas })
 }

@@ -6,6 +6,7 @@ constraint, and no other.
 from __future__ import annotations
 
 import json
+import os
 import re
 import subprocess
 import tomllib
@@ -196,12 +197,15 @@ def test_each_crossing_has_its_constraint(shell: str, top: str, tmp_path: Path) 
         (["--shell", "mine"], "there is no shell `mine`: give opennic or corundum"),
         (["--shell", "corundum", "--board", "au45n"], "corundum has no board `au45n`: give au50"),
         (["--shell", "corundum", "--board", "au50"], "has 2 ports, and the board au50 has 1"),
-        (["--out", str(ROOT / "docs")], "the folder is there already and is no project"),
+        (["--out", "others"], "the folder is there already and is no project"),
     ],
 )
 def test_what_does_not_fit_is_refused(words: list[str], says: str, tmp_path: Path) -> None:
-    out = [] if "--out" in words else ["--out", str(tmp_path / "project")]
+    (tmp_path / "others").mkdir()
+    (tmp_path / "others/notes").write_text("")
+    out = [] if "--out" in words else ["--out", "project"]
     command = [COMMAND_LINE, "fpga", "init", ROOT / "designs/forward.toml", *words, *out]
-    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    env = {**os.environ, "PENSTOCK_ROOT": str(ROOT)}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path, env=env)
     assert done.returncode in (1, 2) and says in done.stderr, done.stderr
-    assert not (tmp_path / "project").exists()
+    assert [file.name for file in tmp_path.rglob("*")] == ["others", "notes"]

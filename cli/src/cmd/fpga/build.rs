@@ -1,0 +1,185 @@
+// Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
+//! `penstock fpga build`: runs the vendor's tool on a project, and reads its reports back. No tool was at hand when this
+//! was written: its test has a program in the place of Vivado.
+
+use std::env;
+use std::ffi::OsString;
+use std::fmt;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitStatus};
+use std::time::{Duration, SystemTime};
+
+use penstock_device::fpga::{ReportError, Reports, Shell};
+use penstock_engine::say;
+use serde::Deserialize;
+
+/// The tool.
+const VIVADO: &str = "vivado";
+/// Where Corundum has its boards of 100 Gb/s.
+const BOARDS: &str = "fpga/mqnic/Alveo/fpga_100g";
+/// Precision of the times of files on the file systems that we know.
+const TICK: Duration = Duration::from_secs(2);
+
+/// Why nothing was built.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Error {
+    #[error("{}: this is no project of `penstock fpga init`: {problem}", project.display())]
+    Project { project: PathBuf, problem: String },
+    #[error("{}: this is no checkout of {shell}: {missing} is not there; clone it, or give its folder as --checkout", checkout.display())]
+    Checkout { checkout: PathBuf, shell: Shell, missing: String },
+    #[error("vivado is not in PATH: source the settings64.sh of your Vivado. It would run:\n{0}")]
+    NoTool(String),
+    #[error("{step}: {source}")]
+    Start { step: String, source: io::Error },
+    #[error("{step}: it ended with {status}; its messages stand above")]
+    Failed { step: String, status: ExitStatus },
+    #[error("{}: {source}", path.display())]
+    File { path: PathBuf, source: io::Error },
+    #[error(transparent)]
+    Report(#[from] ReportError),
+    #[error("the build does not meet its timing constraints: its bitstream must not be used")]
+    TooSlow,
+}
+
+/// The parts of hardware.json that a build needs.
+#[derive(Deserialize)]
+struct About {
+    shell: String,
+    board: String,
+    parameters: Parameters,
+}
+
+#[derive(Deserialize)]
+struct Parameters {
+    #[serde(rename = "Ports")]
+    ports: String,
+}
+
+/// A program that is run in a folder.
+struct Step {
+    folder: PathBuf,
+    words: Vec<OsString>,
+}
+
+impl fmt::Display for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let words: Vec<_> = self.words.iter().map(|word| word.to_string_lossy()).collect();
+        write!(f, "    cd {} && {}", self.folder.display(), words.join(" "))
+    }
+}
+
+/// What to do for a project.
+struct Plan {
+    /// The project's folder, and its copy that the shell builds.
+    copy: Option<(PathBuf, PathBuf)>,
+    step: Step,
+    /// Where the tool leaves its reports.
+    results: PathBuf,
+}
+
+impl Plan {
+    fn of(project: &Path, checkout: &Path) -> Result<Self, Error> {
+        let wrong = |problem: String| Error::Project { project: project.to_path_buf(), problem };
+        let path = project.join("hardware.json");
+        let text = fs::read_to_string(&path).map_err(|error| wrong(format!("hardware.json: {error}")))?;
+        let about: About = serde_json::from_str(&text).map_err(|error| wrong(format!("hardware.json: {error}")))?;
+        let shell: Shell =
+            about.shell.parse().map_err(|_| wrong(format!("hardware.json: no shell `{}`", about.shell)))?;
+        // The words become folders and arguments.
+        let is_plain = |word: &str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_alphanumeric());
+        if !is_plain(&about.board) || !is_plain(&about.parameters.ports) {
+            return Err(wrong("hardware.json: board or ports are no words".into()));
+        }
+        let absolute =
+            |path: &Path| fs::canonicalize(path).map_err(|source| Error::File { path: path.to_path_buf(), source });
+        let (project, checkout) = (absolute(project)?, absolute(checkout)?);
+        let has = |name: &str| {
+            let missing = || Error::Checkout { checkout: checkout.clone(), shell, missing: name.to_owned() };
+            checkout.join(name).exists().then_some(()).ok_or_else(missing)
+        };
+        Ok(match shell {
+            Shell::OpenNic => {
+                has("script/build.tcl")?;
+                let words = [VIVADO, "-mode", "batch", "-source", "build.tcl", "-tclargs", "-board", &about.board];
+                let mut words: Vec<OsString> = words.map(OsString::from).into();
+                words.extend(["-num_cmac_port", &about.parameters.ports, "-user_plugin"].map(OsString::from));
+                words.push(project.into_os_string());
+                words.extend(["-impl", "1", "-post_impl", "1"].map(OsString::from));
+                let step = Step { folder: checkout.join("script"), words };
+                Self { copy: None, step, results: checkout.join("build") }
+            }
+            Shell::Corundum => {
+                let board = format!("{BOARDS}/fpga_{}", about.board.to_uppercase());
+                has(&board)?;
+                let place = checkout.join(format!("{board}_app_penstock"));
+                let step = Step { folder: place.clone(), words: vec!["make".into()] };
+                Self { copy: Some((project, place.clone())), step, results: place }
+            }
+        })
+    }
+}
+
+impl fmt::Display for Plan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some((from, to)) = &self.copy {
+            writeln!(f, "    cp -r {}/. {}", from.display(), to.display())?;
+        }
+        self.step.fmt(f)
+    }
+}
+
+/// Copies a folder and all in it; files that are there already are written anew.
+fn copy(from: &Path, to: &Path) -> Result<(), Error> {
+    let failed = |path: &Path| {
+        let path = path.to_path_buf();
+        move |source| Error::File { path, source }
+    };
+    fs::create_dir_all(to).map_err(failed(to))?;
+    for entry in fs::read_dir(from).map_err(failed(from))? {
+        let entry = entry.map_err(failed(from))?;
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if entry.file_type().map_err(failed(&path))?.is_dir() {
+            copy(&path, &target)?;
+        } else {
+            fs::copy(&path, &target).map_err(failed(&target))?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether a program is in PATH.
+fn is_there(program: &str) -> bool {
+    env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+}
+
+/// Builds a project, and prints the reports.
+pub(crate) fn run(project: &Path, checkout: &Path) -> Result<(), Error> {
+    let plan = Plan::of(project, checkout)?;
+    if !is_there(VIVADO) {
+        return Err(Error::NoTool(plan.to_string()));
+    }
+    let begin = SystemTime::now() - TICK;
+    if let Some((from, to)) = &plan.copy {
+        copy(from, to)?;
+    }
+    let Step { folder, words } = &plan.step;
+    say!("{plan}");
+    let [program, arguments @ ..] = &words[..] else { return Ok(()) };
+    let step = || plan.step.to_string().trim_start().to_owned();
+    let status = Command::new(program)
+        .args(arguments)
+        .current_dir(folder)
+        .status()
+        .map_err(|source| Error::Start { step: step(), source })?;
+    if !status.success() {
+        return Err(Error::Failed { step: step(), status });
+    }
+    let reports = Reports::of_folder(&plan.results, Some(begin))?;
+    say::text(&reports.to_string());
+    match &reports.timing {
+        Some((_, timing)) if !timing.is_met => Err(Error::TooSlow),
+        _ => Ok(()),
+    }
+}
