@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use penstock_engine::{Bus, CardError};
-use penstock_ids::{Inspector, Log, Told};
+use penstock_ids::{Bounds, Inspector, Log, Told};
 use penstock_ids_compiler::filter::Entry;
 use penstock_ids_compiler::rule::Protocol;
 use penstock_ids_compiler::{Filter, Picks, Program, tell};
@@ -31,6 +31,8 @@ const FROM: u32 = 1 << 17;
 const ROW: u32 = 64;
 /// The bitmap of ports.
 const PORTS: u32 = 3;
+/// Told frames that wait in the card, at most.
+const WAITING: usize = 512;
 /// Bits of CONTROL.
 const IPS: u32 = 1;
 const LATE_DROPS: u32 = 1 << 1;
@@ -202,6 +204,7 @@ impl CardBlock {
         block: usize,
         program: &Arc<Program>,
         settings: &Settings,
+        bounds: Bounds,
         log: Log,
     ) -> Result<Self, IdsError> {
         let base = BLOCKS + BLOCK * block as u32;
@@ -212,12 +215,7 @@ impl CardBlock {
             rows: 1 << (shape >> 24 & 0x1F),
             ports: (shape & 0xF) as u8,
             control: 0,
-            inspector: Inspector::reporting(
-                Arc::clone(&program),
-                settings.bounds.clone(),
-                settings.mode == Mode::Ips,
-                settings.reports,
-            ),
+            inspector: Inspector::reporting(Arc::clone(&program), bounds, settings.mode == Mode::Ips, settings.reports),
             program,
             settings: settings.clone(),
             log,
@@ -297,18 +295,17 @@ impl CardBlock {
         (&mut self.inspector, &mut self.log)
     }
 
-    /// Looks at all frames that the card has told; false if there was none.
+    /// Looks at the frames that the card has told; false if there was none. While the host looks, a real card tells
+    /// more, perhaps without end: those can wait.
     ///
     /// # Errors
     /// The card refuses or breaks.
     pub(crate) fn poll(&mut self, bus: &mut dyn Bus) -> Result<bool, IdsError> {
-        let mut any = false;
-        loop {
+        for taken in 0..WAITING {
             let told = self.read(bus, own::IDS_BLOCK_RECORD)?;
             if told >> 31 == 0 {
-                return Ok(any);
+                return Ok(taken > 0);
             }
-            any = true;
             self.write(bus, own::IDS_BLOCK_RECORD, 0)?;
             let port = (told >> 29 & 3) as u8;
             match self.record(bus, port, told & 0x1FFF_FFFF)? {
@@ -319,6 +316,7 @@ impl CardBlock {
                 None => self.gone += 1,
             }
         }
+        Ok(true)
     }
 
     /// Ends a run at a time in ns: everything that waits is looked at, and the log has everything.
