@@ -278,6 +278,16 @@ impl<M: Machine> CardDevice<M> {
         Ok(())
     }
 
+    /// Begins anew with a card that somebody else has reset; its drivers know nothing of before.
+    pub(crate) fn revive(&mut self) -> Result<(), DeviceError> {
+        if self.machine.revive()? {
+            self.host = Host::new(&self.design);
+            self.host.begin(&mut self.machine)?;
+            self.is_loaded = false;
+        }
+        Ok(())
+    }
+
     /// Port and time of the next frame, if one waits.
     fn next_frame(&mut self) -> Option<(Port, u64)> {
         let lane = self.lanes.earliest()?;
@@ -598,11 +608,7 @@ impl<M: Machine> Device for CardDevice<M> {
 
     fn load(&mut self, image: &Image) -> Result<(), DeviceError> {
         self.host.check(image, false)?;
-        if self.machine.revive()? {
-            self.host = Host::new(&self.design);
-            self.host.begin(&mut self.machine)?;
-            self.is_loaded = false;
-        }
+        self.revive()?;
         if self.flight.take().is_some() {
             self.forget();
             self.set_pace(false)?;

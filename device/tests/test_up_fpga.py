@@ -242,6 +242,7 @@ class Proxy:
         return head + rest
 
     def reset(self) -> None:
+        self.done.clear()
         self.wanted.set()
         assert self.done.wait(60)
 
@@ -249,9 +250,10 @@ class Proxy:
         driver, _ = self.listener.accept()
         try:
             while True:
-                if self.wanted.is_set() and not self.done.is_set():
+                if self.wanted.is_set():
                     self.card.sendall(b"W" + struct.pack("<II", BAR_RESET, 1))
                     self.answer(ord("W"))
+                    self.wanted.clear()
                     self.done.set()
                 head = self.take(driver, 9)
                 more = self.take(driver, struct.unpack("<I", head[5:])[0]) if head[0] == ord("F") else b""
@@ -277,6 +279,13 @@ def test_a_card_that_somebody_resets_is_loaded_again(tmp_path: Path) -> None:
                 status = up.status()
                 assert len(status["faults"]) == 1 and status["units"][0]["state"] == "running"
                 assert "to_host.c" in up.ctl("prog", "list")
+                # A unit that was disabled stays so.
+                up.ctl("disable", "0")
+                proxy.reset()
+                while len(up.status()["faults"]) == 1:
+                    time.sleep(0.05)
+                assert up.status()["units"][0]["state"] == "disabled"
+                assert int(up.ctl("read", hex(regs.CARD_UNIT_ENABLE)).split()[-1], 16) == 0
                 # A card that goes ends the command, with the reason.
                 card.kill()
                 assert up.process.wait(60) == 1 and "the card is gone" in up.errors.read_text()

@@ -119,6 +119,12 @@ struct Reload {
     answer: Sender<Answer>,
 }
 
+/// The time, ns.
+fn since_1970() -> u64 {
+    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(now.as_nanos()).unwrap_or_default()
+}
+
 impl Reload {
     /// All of them, in ascending order.
     fn units(&self) -> impl DoubleEndedIterator<Item = u32> {
@@ -168,8 +174,7 @@ impl Live {
         }
         // Secret keys, from the machine's randomness.
         device.set_seed(RandomState::new().hash_one(()))?;
-        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-        device.set_epoch(u64::try_from(now.as_nanos()).unwrap_or_default())?;
+        device.set_epoch(since_1970())?;
         device.bring_up(&image)?;
         // The socket first: a second card of this design must not touch the interfaces of the first.
         let server = Server::start(&setup.socket, root, design)?;
@@ -479,7 +484,7 @@ impl Live {
         let reply = match failure {
             Some(error) => Err(format!("{error}; the program before goes on")),
             None => {
-                let lost = self.device.lost() - lost_before;
+                let lost = self.device.lost().saturating_sub(lost_before);
                 let messages = groups.iter().map(|group| image.groups[*group].image.messages()).collect();
                 let reload = Some(Reloaded { units, lost, messages });
                 // The other groups keep their programs.
@@ -507,7 +512,14 @@ impl Live {
 
     /// Takes a card that was reset into use again, with the programs that ran.
     fn bring_back(&mut self) -> Result<(), DeviceError> {
+        self.device.set_epoch(since_1970())?;
         self.device.bring_up(&self.image)?;
+        // A reload begins anew; one that has failed is over, since all units have the old program.
+        if let Some(mut reload) = self.reload.take() {
+            reload.is_starting = false;
+            reload.left = if reload.failure.is_none() { reload.units().collect() } else { VecDeque::new() };
+            self.reload = Some(reload);
+        }
         let groups: Vec<usize> =
             (0..).zip(&self.design.groups).filter(|(_, group)| group.ports).map(|(at, _)| at).collect();
         self.device.device().set_ingress(&groups)
@@ -518,7 +530,13 @@ impl Live {
         self.next_look = Instant::now() + LOOK;
         self.is_new = false;
         self.taps.retain(|tap| !tap.is_over());
-        let mut news = match self.device.take_faults() {
+        // A reset can come between two accesses of a look. The second look tells whether it was one.
+        let looked = self.device.take_faults().or_else(|error| {
+            let mut news = self.device.take_faults()?;
+            news.push(error.to_string());
+            Ok(news)
+        });
+        let mut news = match looked {
             Err(DeviceError::Fpga(fpga::FpgaError::WasReset(place))) => {
                 self.bring_back()?;
                 vec![format!(

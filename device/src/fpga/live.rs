@@ -46,6 +46,10 @@ pub struct LiveCard {
     wanted: u32,
     starting: u32,
     dead: u32,
+    /// Units that somebody has disabled.
+    disabled: u32,
+    /// The time, in ns since 1970, at which the card was brought up.
+    epoch: u64,
     /// How often the unit that is being loaded was looked at.
     looks: u64,
     /// Frames move in a simulated card, or there were records.
@@ -75,6 +79,8 @@ impl LiveCard {
             wanted: 0,
             starting: 0,
             dead: 0,
+            disabled: 0,
+            epoch: 0,
             looks: 0,
             moves: false,
             exits: Vec::new(),
@@ -165,9 +171,18 @@ impl LiveDevice for LiveCard {
     }
 
     fn bring_up(&mut self, image: &Image) -> Result<(), DeviceError> {
+        self.device.revive()?;
+        let epoch = self.epoch;
+        self.device.host.each_driver(|driver| {
+            driver.set_epoch(epoch);
+            Ok(())
+        })?;
         self.device.load(image)?;
-        self.wanted = self.device.host.enabled;
+        self.wanted = self.device.host.enabled & !self.disabled;
         (self.starting, self.dead) = (0, 0);
+        if self.disabled != 0 {
+            self.apply()?;
+        }
         self.failed = None;
         self.lost_before = self.lost;
         self.lost_then = self.converters()?;
@@ -215,10 +230,8 @@ impl LiveDevice for LiveCard {
     }
 
     fn set_epoch(&mut self, ns: u64) -> Result<(), DeviceError> {
-        Ok(self.device.host.each_driver(|driver| {
-            driver.set_epoch(ns);
-            Ok(())
-        })?)
+        self.epoch = ns;
+        Ok(())
     }
 
     fn end_run(&mut self) -> Result<(), DeviceError> {
@@ -295,6 +308,7 @@ impl LiveDevice for LiveCard {
             return Err(DeviceError::Unsupported(format!("unit {unit} is dead; reload its program to start it anew")));
         }
         self.wanted = if enabled { self.wanted | bit } else { self.wanted & !bit };
+        self.disabled = if enabled { self.disabled & !bit } else { self.disabled | bit };
         self.apply()
     }
 

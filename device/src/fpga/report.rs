@@ -37,6 +37,14 @@ pub enum ReportError {
         /// What is wrong.
         problem: String,
     },
+    /// Two files are reports of the same kind.
+    #[error("{}: {} is a report of the same kind; give one of each", path.display(), earlier.display())]
+    Twice {
+        /// The later one.
+        path: PathBuf,
+        /// The earlier one.
+        earlier: PathBuf,
+    },
     /// A folder has none.
     #[error(
         "{}: there is no report of utilization or timing in this folder; is it the one in which the tool has built, and has the build ended?",
@@ -82,7 +90,7 @@ pub struct TimingSummary {
     pub slacks_ns: [Option<f64>; 3],
     /// How many ends of paths fail each of them.
     pub failing: [u64; 3],
-    /// The tool says that all constraints are met.
+    /// The tool says that all constraints are met, and no path fails.
     pub is_met: bool,
     /// Each clock, and pairs of clocks that fail.
     pub clocks: Vec<ClockTiming>,
@@ -164,6 +172,10 @@ impl Utilization {
                         `report_utilization` without options, of an UltraScale+ device"
                 .into());
         };
+        let missing = ROWS.iter().zip(&found).find(|(names, row)| row.is_none() && names[0] != "URAM");
+        if let Some((names, _)) = missing {
+            return Err(format!("it has no row `{}`: it was cut off, or is of another kind of device", names[0]));
+        }
         // A device without UltraRAM has no row for it.
         let area = |of: fn((f64, f64)) -> f64| Area {
             lut: of(lut),
@@ -265,6 +277,7 @@ impl TimingSummary {
                 text => text.parse().map_err(|_| format!("`{failing}` is no count: {text}"))?,
             };
         }
+        summary.is_met &= summary.failing == [0; 3] && summary.slacks_ns.iter().flatten().all(|slack| *slack >= 0.0);
         let periods = section(text, "Clock Summary").and_then(|lines| table(&lines));
         let periods: Vec<(&str, f64)> = periods.map_or_else(Vec::new, |(_, rows)| {
             let period = |row: &'_ str| {
@@ -364,11 +377,19 @@ impl Reports {
     /// Reads reports.
     ///
     /// # Errors
-    /// A file cannot be read, or is no report.
+    /// A file cannot be read, or is no report; two are of one kind.
     pub fn of_files(paths: &[PathBuf]) -> Result<Self, ReportError> {
         let mut all = Self::default();
         for path in paths {
-            all.add(path, load(path)?);
+            let report = load(path)?;
+            let earlier = match &report {
+                Report::Utilization(_) => all.utilization.as_ref().map(|(path, _)| path),
+                Report::Timing(_) => all.timing.as_ref().map(|(path, _)| path),
+            };
+            if let Some(earlier) = earlier {
+                return Err(ReportError::Twice { path: path.clone(), earlier: earlier.clone() });
+            }
+            all.add(path, report);
         }
         Ok(all)
     }

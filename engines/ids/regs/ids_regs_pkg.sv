@@ -41,9 +41,5 @@ package ids_regs_pkg;
   localparam logic [31:0] IDS_BLOCK_MEMORY_ERRORS = 32'h000000E4;
   localparam logic [31:0] IDS_BLOCK_SEEN = 32'h000000E8;
   localparam logic [31:0] IDS_BLOCK_COUNT_H = 32'h000000EC;
-  localparam logic [31:0] IDS_BLOCK_FLAGS = 32'h00000100;
-  localparam logic [31:0] IDS_BLOCK_FLAGS_COUNT = 32'h00000010;
-  localparam logic [31:0] IDS_BLOCK_TYPES = 32'h00000140;
-  localparam logic [31:0] IDS_BLOCK_TYPES_COUNT = 32'h00000008;
 
 endpackage

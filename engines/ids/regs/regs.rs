@@ -13,17 +13,16 @@ pub const IDS_BLOCK_CONTROL: u32 = 0x4;
 /// [0] A clear is under way; [1] a frame is searched in the other bank.
 pub const IDS_BLOCK_STATUS: u32 = 0x8;
 /// Frames that are told whatever the filter finds: [0] TCP with payload, [1] TCP without, [2] UDP, [3] ICMP, [4] other
-/// IP, [5] not IP, [6] TCP with SYN, FIN or RST, [7] the same if the host was told a frame of the flow, [8] packets
-/// that may carry another one.
+/// IP, [5] not IP, [6] TCP with SYN, FIN or RST.
 pub const IDS_BLOCK_TELL: u32 = 0xC;
 /// How long a frame is held, in ns.
 pub const IDS_BLOCK_TIMEOUT: u32 = 0x10;
 /// Age of an idle flow at which a SYN begins a new one, in units of 2^28 ns.
 pub const IDS_BLOCK_AGE: u32 = 0x14;
-/// Written: [0] all four bitmaps are cleared, [1] the bank of the exact table that is not in use, [2] all flow lines.
-/// [0] and [2] only while frames are not searched.
+/// Written: [0] the bitmaps are cleared, [1] the bank of the exact table that is not in use, [2] all flow lines. [0]
+/// and [2] only while frames are not searched.
 pub const IDS_BLOCK_CLEAR: u32 = 0x18;
-/// Written: an entry of a bitmap: index, [15:0]; bitmap, [17:16], of which 3 is that of ports; value, [21:20].
+/// Written: an entry of a bitmap: index, [15:0]; bitmap, [17:16]; value, [21:20].
 pub const IDS_BLOCK_BITMAP: u32 = 0x1C;
 /// Window word A of the entry to write: its first four bytes.
 pub const IDS_BLOCK_KEY_L: u32 = 0x20;
@@ -88,12 +87,3 @@ pub const IDS_BLOCK_SEEN: u32 = 0xE8;
 /// High word of the counter whose low word was read last. Counters have 64 bits; a read of the low word, which has the
 /// counter's name, latches the high word here.
 pub const IDS_BLOCK_COUNT_H: u32 = 0xEC;
-/// A bit for each value of the flags of TCP, 32 in a word: in the first eight words, segments with these flags are told
-/// if the bitmap of ports has their destination port; in the last eight, they are told.
-pub const IDS_BLOCK_FLAGS: u32 = 0x100;
-/// How many there are, 4 bytes apart.
-pub const IDS_BLOCK_FLAGS_COUNT: u32 = 0x10;
-/// A bit for each type of ICMP and ICMPv6, 32 in a word: packets of this type are told.
-pub const IDS_BLOCK_TYPES: u32 = 0x140;
-/// How many there are, 4 bytes apart.
-pub const IDS_BLOCK_TYPES_COUNT: u32 = 0x8;

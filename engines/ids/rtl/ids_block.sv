@@ -57,13 +57,11 @@ module ids_block
 
   // ---- control
   logic ips, late_drops, follow, bank, enable, other_bank_busy, clear_flows, flows_ready;
-  logic [8:0] tell;
-  logic [511:0] flags;
-  logic [255:0] types;
+  logic [6:0] tell;
   tunnel_t [Tunnels-1:0] tunnels;
   logic [31:0] timeout;
   logic [15:0] age, verdict_ticket, map_index;
-  logic map_write, ports_write, ports_value, verdict_drop, entry_write, record_valid, record_pop, taken, evicted, fetched, records_full;
+  logic map_write, verdict_drop, entry_write, record_valid, record_pop, taken, evicted, fetched, records_full;
   logic [4:0] memory_errors;
   logic [2:0] map_select;
   logic [1:0] map_value;
@@ -108,12 +106,7 @@ module ids_block
         .rst,
         .enable,
         .tell,
-        .flags,
-        .types,
         .tunnels,
-        .ports_write,
-        .ports_index(map_index),
-        .ports_value,
         .frames(frames[p]),
         .tail(tails[p]),
         .verdict(verdicts[p]),
@@ -364,8 +357,6 @@ module ids_block
       .bank,
       .enable,
       .tell,
-      .flags,
-      .types,
       .tunnels,
       .timeout,
       .age,
@@ -377,8 +368,6 @@ module ids_block
       .map_index,
       .map_value,
       .map_done,
-      .ports_write,
-      .ports_value,
       .entry_write,
       .entry_way,
       .entry_index,

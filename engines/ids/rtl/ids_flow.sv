@@ -274,8 +274,6 @@ module ids_flow
     hit_answer.place = '{set: 14'(compare_q.set), way: way};
     hit_answer.aged = since_q[way] >= age;
     hit_answer.state = lines_q[way].states[compare_q.direction];
-    hit_answer.back_told = lines_q[way].states[!compare_q.direction].told;
-    hit_answer.back_role = lines_q[way].states[!compare_q.direction].role;
   end
 
   logic [1:0] way_q;
@@ -518,8 +516,6 @@ module ids_flow
     fill_answer.place = filling_fetch_q.place;
     fill_answer.aged = 16'(now - filled.used) >= age && same_q;
     fill_answer.state = filled.states[filling_fetch_q.direction];
-    fill_answer.back_told = filled.states[!filling_fetch_q.direction].told;
-    fill_answer.back_role = filled.states[!filling_fetch_q.direction].role;
     // Hits own the answer port in this cycle; a new flow owns the directory's write port.
     fill_asks = filling_q && !hits && !(fill_twin && place_new);
   end
@@ -582,7 +578,6 @@ module ids_flow
     if (found_q) begin
       marked_q <= 1'b1;
       marked_update_q.state.followed <= mark_q.follow || (marked_update_q.state.followed && !is_last);
-      marked_update_q.state.told <= mark_q.follow || marked_update_q.state.told;
     end
     if (rst) begin
       found_q  <= 1'b0;

@@ -196,14 +196,14 @@ module ids_out
   // Bytes of the record, the first one in the lowest bits.
   assign record = {
       result_q.ids,
-      {info_q.chain_port, info_q.answered, info_q.role, result_q.count},
+      {info_q.chain_port, 3'b0, result_q.count},
       reasons_q,
-      {info_q.line.gen, 27'b0},
-      info_q.first_seq,
+      {info_q.line.gen, info_q.known},
+      info_q.prior,
       first_q ? ticket : ticket_q,
       info_q.line.number[15:0],
       info_q.seq,
-      {info_q.begun, info_q.search, info_q.bank, result_q.more, to_hold && is_told, info_q.lookup, info_q.direction, info_q.chained},
+      {1'b0, info_q.search, info_q.bank, result_q.more, to_hold && is_told, info_q.lookup, info_q.direction, info_q.chained},
       {info_q.line.number[20:16], 3'(Port)},
       info_q.length,
       info_q.start,

@@ -17,15 +17,8 @@ module ids_parse
     input wire logic rst,
 
     input wire logic       enable,  // CONTROL search
-    input wire logic [8:0] tell,    // TELL
-    input wire logic [511:0] flags,  // FLAGS
-    input wire logic [255:0] types,  // TYPES
+    input wire logic [6:0] tell,    // TELL
     input wire tunnel_t [Tunnels-1:0] tunnels,
-
-    // the bitmap of ports
-    input wire logic        ports_write,
-    input wire logic [15:0] ports_index,
-    input wire logic        ports_value,
 
     frame_if.snk         frames,
     input wire tail_t    tail,
@@ -42,12 +35,6 @@ module ids_parse
   localparam int unsigned LevelW = $clog2(Depth) + 1;
   localparam logic [7:0] Tcp = 8'd6, Udp = 8'd17;
   localparam logic [15:0] TypeIp = 16'h0800, TypeIp6 = 16'h86DD, TypeVlan = 16'h8100, TypeProvider = 16'h88A8;
-  localparam logic [7:0] Icmp = 8'd1, Icmp6 = 8'd58;
-  // Protocols of IP behind which there may be another packet: IPv4, IPv6 and GRE; and headers of IPv6 that the parser
-  // does not pass: authentication, mobility, HIP and shim6.
-  localparam logic [7:0] In4 = 8'd4, In6 = 8'd41, Gre = 8'd47, Ah = 8'd51, Mobility = 8'd135, Hip = 8'd139, Shim = 8'd140;
-  // The same among EtherTypes: labels, PPPoE, and tags of another kind.
-  localparam logic [15:0] TypeMpls = 16'h8847, TypeMulticast = 16'h8848, TypePppoe = 16'h8864, TypeTag = 16'h9100;
 
   // ---- store
   logic [LevelW-1:0] level_q;
@@ -121,28 +108,13 @@ module ids_parse
   // ---- classify
   logic [31:0] number_q;
   request_t made;
-  logic flag_of_port, flag_of_port_q, port_known;  // FLAGS names these flags, for the ports of the bitmap
-
-  ram_sdp #(
-      .Width(1),
-      .Depth(65536)
-  ) i_ports (
-      .clk,
-      .we(ports_write),
-      .waddr(ports_index),
-      .wdata(ports_value),
-      .re(parsed),
-      .raddr(h.l4[143:128]),
-      .rdata(port_known)
-  );
 
   always_comb begin
-    logic net, fragment, tcp, udp, icmp, known, swap, carries, inner;
+    logic net, fragment, tcp, udp, known, swap, carries;
     logic [7:0] proto;
     logic [1:0][127:0] addresses;
     logic [1:0][15:0] ports;
-    logic [8:0] classes;
-    logic [7:0] flag;
+    logic [6:0] classes;
     net = h.parts[PART_NET];
     fragment = h.parts[PART_FRAGMENT];
     tcp = h.parts[PART_TCP] && !fragment;
@@ -159,9 +131,7 @@ module ids_parse
     made.length = h.tcp_len;
     made.start = len_t'(14) + (len_t'(layout.l4) << 2) + (tcp ? len_t'(h.l4[63:60]) << 2 : len_t'(8));
     made.search = (tcp || udp) && made.length != '0;
-    made.ack = tcp && h.l4[52];
-    made.ends = tcp && (h.l4[48] || h.l4[50]);
-    made.lookup = tcp && (made.search || made.syn || made.ends);
+    made.lookup = tcp && (made.search || made.syn);
 
     made.reasons.fragment = net && fragment;
     if (!net) begin
@@ -173,24 +143,15 @@ module ids_parse
     classes[0] = tcp && made.search;
     classes[1] = tcp && !made.search;
     classes[2] = udp;
-    icmp = net && !tcp && !udp && (proto == Icmp || proto == Icmp6);
-    classes[3] = icmp;
-    classes[4] = net && !tcp && !udp && !icmp;
+    classes[3] = h.parts[PART_ICMP] && !fragment;
+    classes[4] = net && !tcp && !udp && !h.parts[PART_ICMP];
     classes[5] = !net;
-    classes[6] = made.syn || made.ends;
-    classes[7] = 1'b0;  // ids_window knows the flow
-    inner = proto inside {In4, In6, Gre} || (h.parts[PART_IP6] && proto inside {Ah, Mobility, Hip, Shim});
-    classes[8] = net ? !tcp && !udp && inner : h.kind inside {TypeMpls, TypeMulticast, TypePppoe, TypeTag};
-    made.known = tell[7] && (made.syn || made.ends);
-    flag = h.l4[55:48];
-    made.flagged = tcp && flags[{1'b1, flag}];
-    flag_of_port = tcp && flags[{1'b0, flag}];
+    classes[6] = tcp && {h.l4[50], h.l4[49], h.l4[48]} != '0;  // RST, SYN, FIN
     ports = {h.l4[143:128], h.l4[159:144]};
     carries = 1'b0;
     for (int unsigned n = 0; n < Tunnels; n++)
       carries |= (tunnels[n].to && ports[1] == tunnels[n].number) || (tunnels[n].from && ports[0] == tunnels[n].number);
-    made.reasons.class_wanted = (classes & tell) != '0 || (udp && carries) ||
-        (h.parts[PART_ICMP] && !fragment && types[h.l4[159:152]]);
+    made.reasons.class_wanted = (classes & tell) != '0 || (udp && carries);
 
     if (h.parts[PART_IP]) addresses = {96'b0, h.net[191:160], 96'b0, h.net[223:192]};
     else addresses = {h.net[127:0], h.net[255:128]};
@@ -205,8 +166,6 @@ module ids_parse
       made.search  = 1'b0;
       made.lookup  = 1'b0;
       made.reasons = '0;
-      made.flagged = 1'b0;
-      flag_of_port = 1'b0;
     end
   end
 
@@ -227,11 +186,9 @@ module ids_parse
     made_q <= parsed;
     hashed_q <= made_q;
     if (parsed) request_q <= made;
-    if (parsed) flag_of_port_q <= flag_of_port;
     if (parsed) number_q <= number_q + 1'b1;
     request_hash_q <= request_q;
     request_hash_q.hash <= hash;
-    request_hash_q.flagged <= request_q.flagged || (flag_of_port_q && port_known);
     if (rst) begin
       made_q   <= 1'b0;
       hashed_q <= 1'b0;

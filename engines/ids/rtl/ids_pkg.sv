@@ -35,20 +35,10 @@ package ids_pkg;
     logic [1:0][15:0]  ports;
   } flow_key_t;
 
-  // The end of a connection that sends a direction, by its SYN.
-  typedef enum logic [1:0] {
-    RoleNone   = 2'd0,
-    RoleClient = 2'd1,
-    RoleServer = 2'd2
-  } role_t;
-
   typedef struct packed {
     logic        open;
     logic        lost;
     logic        followed;
-    logic        told;        // the host was told a frame of it, and not for its flags
-    role_t       role;        // of the sender
-    logic [31:0] first;       // sequence number of the stream's first byte, if there is a role
     logic [31:0] next;        // sequence number
     logic [2:0]  known;       // bytes of `before` that are known
     prior_t     prior;      // the stream's last bytes
@@ -74,9 +64,6 @@ package ids_pkg;
     spot_t     place;
     logic       aged;   // it was not used for AGE
     direction_t state;
-    // of the other direction
-    logic       back_told;
-    role_t      back_role;
   } answer_t;
 
   typedef struct packed {
@@ -144,10 +131,6 @@ package ids_pkg;
     logic        search;     // it has payload of TCP or UDP
     logic        lookup;     // it has a flow line
     logic        syn;
-    logic        ack;
-    logic        ends;       // FIN or RST
-    logic        known;      // it is told if the host was told a frame of its flow
-    logic        flagged;    // it is told for its flags
     reasons_t    reasons;
     len_t        start;      // of the payload
     len_t        length;     // of the payload
@@ -172,10 +155,8 @@ package ids_pkg;
     logic [31:0] seq;
     logic        direction;
     line_t       line;
-    logic        begun;      // `first` means something
-    logic [31:0] first_seq;  // of the stream
-    role_t       role;       // of the sender
-    logic        answered;   // both ends have sent a SYN
+    logic [2:0]  known;
+    prior_t     prior;
     logic        chained;
     logic [1:0]  chain_port;
     row_t        chain;

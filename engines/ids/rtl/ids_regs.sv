@@ -23,9 +23,7 @@ module ids_regs
     output logic        follow,
     output logic        bank,
     output logic        enable,
-    output logic [ 8:0] tell,
-    output logic [511:0] flags,
-    output logic [255:0] types,
+    output logic [ 6:0] tell,
     output tunnel_t [Tunnels-1:0] tunnels,
     output logic [31:0] timeout,
     output logic [15:0] age,
@@ -38,8 +36,6 @@ module ids_regs
     output logic        [15:0]         map_index,
     output logic        [ 1:0]         map_value,
     input  wire logic   [Filters-1:0]  map_done,
-    output logic                       ports_write,
-    output logic                       ports_value,
 
     output logic                   entry_write,
     output logic [       Ways-1:0] entry_way,
@@ -192,11 +188,6 @@ module ids_regs
   assign map_value = clear_maps_q ? 2'b0 : value_q;
   wire map_all_done = (map_done | done_q) == '1;
 
-  // That of ports is written at once: nothing else uses its write port.
-  logic ports_write_q;
-  assign ports_write = ports_write_q || clear_maps_q;
-  assign ports_value = !clear_maps_q && value_q[0];
-
   assign entry_write = write_entry_q || clear_bank_q;
   assign entry_way = clear_bank_q ? '1 : Ways'(1) << place_q[17:16];
   assign entry_index = clear_bank_q ? clear_entry_q : EntriesLog2'(place_q);
@@ -210,7 +201,6 @@ module ids_regs
     record_pop <= 1'b0;
     verdict <= '0;
     write_entry_q <= 1'b0;
-    ports_write_q <= 1'b0;
     clear_flows <= 1'b0;
     log_read <= '0;
     done_q <= map_write && !map_all_done ? done_q | map_done : '0;
@@ -253,7 +243,7 @@ module ids_regs
             IDS_BLOCK_TELL: begin
               data_q <= 32'(tell);
               err_q  <= 1'b0;
-              if (cfg.we) tell <= cfg.wdata[8:0];
+              if (cfg.we) tell <= cfg.wdata[6:0];
             end
             IDS_BLOCK_TIMEOUT: begin
               data_q <= timeout;
@@ -270,14 +260,11 @@ module ids_regs
               if (can_clear) {clear_flows, clear_bank_q, clear_maps_q} <= cfg.wdata[2:0];
             end
             IDS_BLOCK_BITMAP: begin
-              err_q   <= !cfg.we || clear_maps_q;
+              err_q   <= !cfg.we || clear_maps_q || cfg.wdata[17:16] == 2'd3;
               index_q <= cfg.wdata[15:0];
               map_q   <= cfg.wdata[17:16];
               value_q <= cfg.wdata[21:20];
-              if (cfg.we && !clear_maps_q) begin
-                if (cfg.wdata[17:16] == 2'd3) ports_write_q <= 1'b1;
-                else state_q <= Map;
-              end
+              if (cfg.we && !clear_maps_q && cfg.wdata[17:16] != 2'd3) state_q <= Map;
             end
             IDS_BLOCK_KEY_L: begin
               data_q <= key_l_q;
@@ -334,16 +321,6 @@ module ids_regs
                 err_q  <= 1'b0;
                 if (cfg.we) tunnels[addr[4:2]] <= cfg.wdata[17:0];
               end else
-              if (addr[23:6] == IDS_BLOCK_FLAGS[23:6]) begin
-                data_q <= flags[{addr[5:2], 5'b0}+:32];
-                err_q  <= 1'b0;
-                if (cfg.we) flags[{addr[5:2], 5'b0}+:32] <= cfg.wdata;
-              end else
-              if (addr[23:5] == IDS_BLOCK_TYPES[23:5]) begin
-                data_q <= types[{addr[4:2], 5'b0}+:32];
-                err_q  <= 1'b0;
-                if (cfg.we) types[{addr[4:2], 5'b0}+:32] <= cfg.wdata;
-              end else
               if ({addr[31:4], 4'b0} == IDS_BLOCK_LOG_HEAD && port_there && !cfg.we) begin
                 for (int unsigned p = 0; p < Ports; p++) if (32'(addr_port) == p) data_q <= log_head[p];
                 err_q <= 1'b0;
@@ -374,8 +351,6 @@ module ids_regs
       control_q <= '0;
       tell <= '0;
       tunnels <= '0;
-      flags <= '0;
-      types <= '0;
       timeout <= 32'd1_000_000;
       age <= 16'd1117;
       clear_maps_q <= 1'b0;
@@ -385,7 +360,6 @@ module ids_regs
       clear_entry_q <= '0;
       mark_valid <= 1'b0;
       write_entry_q <= 1'b0;
-      ports_write_q <= 1'b0;
       verdict <= '0;
       record_pop <= 1'b0;
       done_q <= '0;

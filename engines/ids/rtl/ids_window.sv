@@ -100,10 +100,6 @@ module ids_window
     request_t   request;
     line_t      line;
     spot_t      place;
-    logic       own_line;   // it is part of its direction in the line
-    logic       begun;
-    logic       answered;
-    role_t      role;
     logic       logs;
     logic       chained;
     logic [1:0] chain_port;
@@ -119,57 +115,29 @@ module ids_window
   always_comb begin
     direction_t state;
     logic [31:0] next;
-    role_t role;
-    logic alone, opens;
     state = waiting.lookup ? answer.state : '0;
     next = waiting.seq + 32'(waiting.syn) + (waiting.search ? 32'(waiting.length) : 32'b0);
     plan_d = '0;
     plan_d.request = waiting;
-    plan_d.own_line = waiting.lookup;
     plan_d.line = answer.line;
     plan_d.place = answer.place;
     plan_d.state = state;
-    plan_d.role = state.role;
-    // Only the flags of such a segment count.
-    alone = !waiting.search && !waiting.syn;
-    opens = !state.open || (waiting.syn && answer.aged);
-    role = waiting.ack ? RoleServer : RoleClient;
     if (waiting.lookup) begin
-      if (waiting.known && (state.told || answer.back_told)) plan_d.request.reasons.class_wanted = 1'b1;
-      if (alone) begin
-        plan_d.own_line = 1'b0;
-      end else if (opens) begin
+      if (!state.open || (waiting.syn && answer.aged)) begin
         plan_d.request.reasons.midstream = !waiting.syn;
         plan_d.request.reasons.followed = !state.open && state.followed;
         plan_d.state = '0;
         plan_d.state.followed = plan_d.request.reasons.followed;
-        plan_d.state.told = state.told;
         plan_d.state.open = 1'b1;
         plan_d.state.next = next;
-        plan_d.role = RoleNone;
-        if (waiting.syn && role == answer.back_role) begin
-          // Both ends open the connection, or an older one is not over: the host finds out.
-          plan_d.request.reasons.order = 1'b1;
-          plan_d.request.search = 1'b0;
-          plan_d.state.lost = 1'b1;
-        end else if (waiting.syn) begin
-          plan_d.role = role;
-          plan_d.state.role = role;
-          plan_d.state.first = waiting.seq + 32'd1;
-        end
       end else begin
         plan_d.request.reasons.followed = state.followed;
-        if (!state.lost && waiting.syn && !waiting.search && state.known == '0 && waiting.seq + 32'd1 == state.next &&
-            role == state.role) begin
+        if (!state.lost && waiting.syn && !waiting.search && state.known == '0 && waiting.seq + 32'd1 == state.next) begin
           // A SYN that is sent again changes nothing.
         end else if (state.lost || waiting.syn || waiting.seq != state.next) begin
           plan_d.request.reasons.order = 1'b1;
           plan_d.request.search = 1'b0;
           plan_d.state.lost = 1'b1;
-          // Behind this frame the host knows better what the SYN means.
-          if (waiting.syn) plan_d.state.role = RoleNone;
-          // If it answers such a SYN, what the card knows is of an older connection.
-          if (waiting.syn && answer.back_role == RoleNone) plan_d.role = RoleNone;
         end else begin
           plan_d.known = state.known;
           plan_d.prior = state.prior;
@@ -177,16 +145,8 @@ module ids_window
         end
       end
     end
-    if (plan_d.own_line && plan_d.request.reasons != '0) plan_d.state.told = 1'b1;
-    if (waiting.flagged) plan_d.request.reasons.class_wanted = 1'b1;
     plan_d.logs = waiting.search || plan_d.request.reasons != '0;
-    plan_d.begun = plan_d.role != RoleNone;
-    plan_d.answered = waiting.lookup && answer.back_role != RoleNone;
-    if (!plan_d.begun && waiting.lookup) begin
-      if (answer.back_role == RoleClient) plan_d.role = RoleServer;
-      if (answer.back_role == RoleServer) plan_d.role = RoleClient;
-    end
-    plan_d.chained = plan_d.own_line && plan_d.state.logged;
+    plan_d.chained = plan_d.state.logged;
     plan_d.chain_port = plan_d.state.chain_port;
     plan_d.chain = plan_d.state.chain;
   end
@@ -288,17 +248,15 @@ module ids_window
     info.start = plan_q.request.start;
     info.length = plan_q.request.length;
     info.search = plan_q.request.search;
-    info.lookup = plan_q.own_line;
+    info.lookup = plan_q.request.lookup;
     info.logs = plan_q.logs;
     info.bank = frame_bank;
     info.reasons = plan_q.request.reasons;
     info.seq = plan_q.request.seq;
     info.direction = plan_q.request.direction;
     info.line = plan_q.line;
-    info.begun = plan_q.begun;
-    info.first_seq = plan_q.state.first;
-    info.role = plan_q.role;
-    info.answered = plan_q.answered;
+    info.known = plan_q.known;
+    info.prior = plan_q.prior;
     info.chained = plan_q.chained;
     info.chain_port = plan_q.chain_port;
     info.chain = plan_q.chain;
@@ -313,7 +271,7 @@ module ids_window
       update_in.state.known = known_sum > 4'(Before) ? 3'(Before) : 3'(known_sum);
       update_in.state.prior = behind;
     end
-    if (plan_q.logs && plan_q.own_line) begin
+    if (plan_q.logs) begin
       update_in.state.logged = 1'b1;
       update_in.state.chain_port = 2'(Port);
       update_in.state.chain = info.place;

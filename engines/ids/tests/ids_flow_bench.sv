@@ -68,14 +68,11 @@ module ids_flow_bench
   axi_if mem[MemoryChannels] ();
   axi_if behind[MemoryChannels] ();
 
-  function automatic direction_t state_of(logic told, logic followed, logic [31:0] next);
+  function automatic direction_t state_of(logic followed, logic [31:0] next);
     direction_t state;
     state = '0;
     state.open = 1'b1;
     state.followed = followed;
-    state.told = told;
-    state.role = next[0] ? RoleClient : RoleServer;
-    state.first = {next[15:0], next[31:16]};
     state.next = next;
     state.prior = {next[23:0], next};
     state.logged = 1'b1;
@@ -101,7 +98,7 @@ module ids_flow_bench
       update[p] = '{
           place: update_place[p],
           direction: update_direction[p],
-          state: state_of(update_followed[p], update_followed[p], update_next[p])
+          state: state_of(update_followed[p], update_next[p])
       };
     end
     for (int unsigned m = 0; m <= Ports; m++)
@@ -226,13 +223,8 @@ module ids_flow_bench
     if (!rst)
       for (int unsigned p = 0; p < Ports; p++)
         assert (!answer_valid[p] || !answer[p].state.open ||
-                answer[p].state == state_of(answer[p].state.told, answer[p].state.followed, answer[p].state.next))
+                answer[p].state == state_of(answer[p].state.followed, answer[p].state.next))
           else $error("%m: a state with parts of another");
-  always_ff @(posedge clk)
-    if (!rst)
-      for (int unsigned p = 0; p < Ports; p++)
-        assert (!answer_valid[p] || !answer[p].state.followed || answer[p].state.told)
-          else $error("%m: a direction is followed and was not told");
 endmodule
 
 `default_nettype wire

@@ -7,7 +7,6 @@ import random
 import struct
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any
 
 REASONS = ("string", "unchecked", "order", "midstream", "fragment", "headers", "followed", "class")
 MASK = 0xFFFFFFFF
@@ -153,12 +152,10 @@ class Record:
     seq: int
     line: int
     ticket: int
-    first_byte: int  # of the stream
+    prior: bytes
     generation: int
     reasons: set[str]
     ids: list[int]
-    role: int  # of the sender: 1 is the client, 2 the server
-    answered: bool
 
     @classmethod
     def read(cls, row: bytes) -> Record:
@@ -176,23 +173,19 @@ class Record:
             seq,
             line,
             ticket,
-            first_byte,
-            zero,
-            generation,
+            prior,
+            known,
             why,
-            more,
-        ) = struct.unpack_from("<IIIIQHHHBBIHHI3sBBB", row)
-        assert zero == bytes(3) and not generation & 7
+            count,
+        ) = struct.unpack_from("<IIIIQHHHBBIHH7sBBB", row)
         return cls(
             place, first, before, number, time, length, start, payload, port & 7, flags, seq,
             port >> 3 << 16 | line,
             ticket,
-            first_byte,
-            generation >> 3,
+            prior[7 - (known & 7) :],
+            known >> 3,
             {name for bit, name in enumerate(REASONS) if why >> bit & 1},
-            list(struct.unpack_from("<7H", row, 50))[: more & 7],
-            more >> 3 & 3,
-            bool(more & 32),
+            list(struct.unpack_from("<7H", row, 50))[: count & 7],
         )  # fmt: skip
 
     @property
@@ -218,14 +211,6 @@ class Record:
     @property
     def searched(self) -> bool:
         return bool(self.flags & 64)
-
-    @property
-    def begun(self) -> bool:
-        return bool(self.flags & 128)
-
-    @property
-    def has_line(self) -> bool:
-        return bool(self.flags & 4)
 
 
 @dataclass
@@ -255,49 +240,6 @@ class Direction:
             self.next = end
         self.prior = (before + payload)[-7:]
         return why, before if payload else None
-
-
-FIN, SYN, RST, ACK = 1, 2, 4, 16
-
-
-@dataclass
-class Ends:
-    """What a line knows of the SYNs of both directions, and of what the host was told (section 3). One frame at a time,
-    and no strings.
-    """
-
-    directions: tuple[Direction, Direction] = field(default_factory=lambda: (Direction(), Direction()))
-    roles: list[int] = field(default_factory=lambda: [0, 0])
-    first: list[int] = field(default_factory=lambda: [0, 0])
-    told: list[bool] = field(default_factory=lambda: [False, False])
-
-    def take(self, way: int, seq: int, flags: int, payload: bytes, flagged: bool, known: bool) -> dict[str, Any]:
-        """Why a frame is reported, and what its record says of the connection. `flagged`: for its flags; `known`: TELL
-        names SYN, FIN and RST of known flows.
-        """
-        syn, other = bool(flags & SYN), 1 - way
-        why: set[str] = set()
-        role = self.roles[way]
-        if known and flags & (FIN | SYN | RST) and any(self.told):
-            why.add("class")
-        if payload or syn:
-            direction = self.directions[way]
-            opens, new = not direction.open, 2 if flags & ACK else 1
-            if syn and (new == self.roles[other] if opens else new != role):
-                # Both ends have the same role, or this end gets another one.
-                direction.open = direction.lost = True
-            why |= direction.take(seq, syn, payload)[0]
-            if syn and "order" in why:
-                self.roles[way] = 0
-                role = role if self.roles[other] else 0
-            elif syn and opens:
-                role = new
-                self.roles[way], self.first[way] = new, seq + 1 & MASK
-            self.told[way] |= bool(why)
-        if flagged:
-            why.add("class")
-        about = {"why": why, "begun": role != 0, "role": role or (0, 2, 1)[self.roles[other]]}
-        return about | {"answered": self.roles[other] != 0, "first": self.first[way]}
 
 
 def distinct(keys: Iterable[bytes]) -> list[bytes]:

@@ -258,56 +258,6 @@ def test_keyed_messages_match_as_their_fields_say(target: str, tmp_path: Path) -
         assert card["gone"] == 0 and card["history"] > 0 and card["told"] < len(packets) * 3 // 4, card
 
 
-@pytest.mark.parametrize("target", TARGETS)
-def test_the_card_remembers_how_connections_begin(target: str, tmp_path: Path) -> None:
-    """Which end opened a connection, without its SYN; and of flags, types of ICMP and frames without IP, the host gets
-    those that a rule may match.
-    """
-    rules = [
-        'alert tcp any any -> any any (flow:to_client; content:"server word"; sid:1;)',
-        'alert tcp any any -> any any (flow:to_server; content:"server word"; sid:2;)',
-        "alert tcp any any -> any 22 (flags:S,12; sid:3;)",
-        'alert icmp any any -> any any (itype:8; content:"ping"; sid:4;)',
-    ]
-
-    def connection(port: int, at: int, *payloads: bytes, to: int = 80) -> list[bytes]:
-        client, server = (CLIENT, port), (SERVER, to)
-        out = [Packet("tcp", client, server, b"", at, "S"), Packet("tcp", server, client, b"", at + 50, "SA", at + 1)]
-        mine = at + 51
-        for payload in payloads:
-            out.append(Packet("tcp", server, client, payload, mine, "PA", at + 1))
-            mine += len(payload)
-        out += [Packet("tcp", server, client, b"", mine, "FA", at + 1)]
-        out += [Packet("tcp", client, server, b"", at + 1, "FA", mine + 1)]
-        return [frame(packet) for packet in out]
-
-    # Told: the word and both ends of the first; of the second between the same ends its SYNs and all that follows.
-    frames = connection(4000, 99, b"some serv", b"er word") + connection(4000, 9000, b"a server word")
-    frames += connection(4001, 99, b"nothing") + connection(4002, 99, b"nothing", to=23)
-    # Told: the first SYN.
-    frames += connection(4003, 99, to=22)
-    ether = Ether(src="02:00:00:00:00:01", dst="02:00:00:00:00:02")
-    ends = IP(src=CLIENT, dst=SERVER)
-    frames += [bytes(ether / ends / ICMP(type=kind) / b"a ping") for kind in (8, 0, 3)]
-    frames += [
-        bytes(ether / IP(src=CLIENT, dst=SERVER, proto=2) / bytes(20)),
-        bytes(ether)[:12] + b"\x88\xcc" + bytes(50),
-    ]
-    capture = write_capture(tmp_path / "in.pcap", frames)
-    (tmp_path / "my.rules").write_text("\n".join(rules) + "\n")
-    options: list[str | Path] = ["--rules", tmp_path / "my.rules", "--eve", tmp_path / "eve.json"]
-    run = run_design(DESIGN, [capture], tmp_path / "out", target, *options)
-    assert run.status == 0, run.stderr
-    alerts, _ = records(tmp_path / "eve.json")
-    assert [alert["alert"]["signature_id"] for alert in alerts] == [1, 1, 3, 4]
-    assert alerts[0]["flow_id"] != alerts[1]["flow_id"]
-    assert [alert["src_port"] for alert in alerts[:3]] == [80, 80, 4003]
-    if target == "rtl":
-        [block] = run.result["counters"]["inline"]["blocks"]
-        card = block["own"]["card"]
-        assert (card["told"], card["history"], card["told_class"], card["told_string"]) == (10, 1, 8, 1), card
-
-
 def steps(part: str) -> list[Any]:
     """The conditions of a part of a rule as the evaluator has them."""
     return read(f"alert tcp any any -> any any ({part})").steps

@@ -67,19 +67,6 @@ impl Way {
     }
 }
 
-/// What a card remembers of the connection of a segment, for a host that does not get every segment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Known {
-    /// Number of the first byte in the segment's direction, by the SYN.
-    pub first: Option<u32>,
-    /// Whether the segment comes from the end that opened the connection.
-    pub from_client: Option<bool>,
-    /// The other end has sent a SYN, too.
-    pub answered: bool,
-    /// The host got no segment before of those that the card remembers.
-    pub fresh: bool,
-}
-
 /// Why a flow has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
@@ -164,11 +151,8 @@ impl<S> Flow<S> {
 
     /// Whether this SYN, or this answer to an earlier SYN, begins another connection between the same ends. A SYN alone
     /// does not end a connection that is open, because its receiver ignores it (RFC 5961): the answer tells.
-    fn begins_again(&mut self, way: Way, tcp: &Tcp, known: &Known) -> bool {
+    fn begins_again(&mut self, way: Way, tcp: &Tcp) -> bool {
         let first = tcp.sequence.wrapping_add(1);
-        if let Some(before) = known.first.filter(|before| *before != first) {
-            self.streams[way as usize].open(before);
-        }
         if !tcp.has(Tcp::SYN) || tcp.has(Tcp::RST) {
             return false;
         }
@@ -176,24 +160,11 @@ impl<S> Flow<S> {
             return self.reopening == Some((way.back(), tcp.acknowledged));
         }
         let same = self.streams[way as usize].first() == Some(first);
-        let silent = self.is_silent(way.back(), known);
+        let silent = self.streams[way.back() as usize].next().is_none();
         if !same && !self.closed && !silent {
             self.reopening = Some((way, first));
         }
         !same && (self.closed || silent)
-    }
-
-    /// Whether nothing came in a direction.
-    fn is_silent(&self, way: Way, known: &Known) -> bool {
-        self.streams[way as usize].next().is_none() && !known.answered
-    }
-
-    /// Whether the card knows this segment by the SYN of another connection between the same ends, which it did not
-    /// tell. Like a SYN that is told, this SYN does not end a connection that is open, unless it was answered.
-    fn is_another(&self, way: Way, known: &Known) -> bool {
-        let own = self.streams[way as usize].first();
-        let over = || own.is_some() && (self.closed || self.is_silent(way.back(), known));
-        known.fresh && known.first.is_some() && known.first != own && (known.answered || over())
     }
 }
 
@@ -247,19 +218,11 @@ impl<S: Default> Flows<S> {
     /// The flow of a packet at a time in ns, and the packet's direction. The first frame of a flow comes from its
     /// client, unless it is the answer to a SYN that was not seen.
     pub fn enter(&mut self, packet: &Packet<'_>, tenant: u8, now: u64) -> (&mut Flow<S>, Way) {
-        self.enter_as(packet, tenant, now, true, &Known::default())
+        self.enter_as(packet, tenant, now, true)
     }
 
-    /// The same with what a card remembers. A packet that is not `sound` changes no connection, because its receiver
-    /// ignores it.
-    pub fn enter_as(
-        &mut self,
-        packet: &Packet<'_>,
-        tenant: u8,
-        now: u64,
-        sound: bool,
-        known: &Known,
-    ) -> (&mut Flow<S>, Way) {
+    /// The same; a packet that is not `sound` changes no connection, because its receiver ignores it.
+    pub fn enter_as(&mut self, packet: &Packet<'_>, tenant: u8, now: u64, sound: bool) -> (&mut Flow<S>, Way) {
         let from = (packet.source, packet.ports[0]);
         let to = (packet.destination, packet.ports[1]);
         let sender = usize::from(from > to);
@@ -273,10 +236,7 @@ impl<S: Default> Flows<S> {
         let old = self.table.peek_mut(&key).is_some_and(|flow| {
             let way = if sender == flow.client { Way::ToServer } else { Way::ToClient };
             let aged = now.saturating_sub(flow.last) > flow.idle();
-            let begins = |tcp: &Tcp| {
-                if tcp.has(Tcp::SYN) { flow.begins_again(way, tcp, known) } else { flow.is_another(way, known) }
-            };
-            let again = !aged && tcp.is_some_and(begins);
+            let again = !aged && tcp.is_some_and(|tcp| flow.begins_again(way, tcp));
             self.counters.aged += u64::from(aged);
             self.counters.reopened += u64::from(again);
             flow.ending = if aged { Some(Ending::Aged) } else { again.then_some(Ending::Reopened) };
@@ -285,14 +245,10 @@ impl<S: Default> Flows<S> {
         let before = if old { self.table.pop(&key) } else { None };
         let flow = self.table.get_or_insert_mut(key, || {
             self.counters.begun += 1;
-            let from_client = match tcp {
-                Some(tcp) if tcp.has(Tcp::SYN) => !tcp.has(Tcp::ACK),
-                Some(_) => known.from_client.unwrap_or(true),
-                None => true,
-            };
+            let answer = tcp.is_some_and(|tcp| tcp.has(Tcp::SYN) && tcp.has(Tcp::ACK));
             Flow {
                 key,
-                client: if from_client { sender } else { 1 - sender },
+                client: if answer { 1 - sender } else { sender },
                 start: now,
                 last: now,
                 frames: [0; 2],
@@ -318,12 +274,7 @@ impl<S: Default> Flows<S> {
         flow.last = now.max(flow.last);
         flow.frames[way as usize] += 1;
         match tcp {
-            Some(tcp) => {
-                if let Some(first) = known.first.filter(|_| !tcp.has(Tcp::SYN)) {
-                    flow.streams[way as usize].open(first);
-                }
-                flow.follow(way, tcp, packet.payload.len());
-            }
+            Some(tcp) => flow.follow(way, tcp, packet.payload.len()),
             None if packet.protocol == 6 => {}
             None => flow.established = flow.frames.iter().all(|frames| *frames > 0),
         }
@@ -467,77 +418,6 @@ mod tests {
         let (flow, way) = flows.enter(&answer, 0, 0);
         assert_eq!((way, flow.streams[0].next(), flow.streams[1].next()), (Way::ToClient, Some(9001), Some(801)));
         assert_eq!((flows.take_ended().len(), flows.counters().reopened), (1, 1));
-    }
-
-    /// A card that tells no SYN tells what they said: the opener, and where the stream begins.
-    #[test]
-    fn a_card_knows_the_opener() {
-        for (from_client, client) in [(Some(true), 5000), (Some(false), 80), (None, 5000)] {
-            let mut flows = Flows::<()>::new(10);
-            let known = Known { first: Some(101), from_client, answered: true, fresh: true };
-            let (flow, way) = flows.enter_as(&packet(5000, 80, Some(Tcp::ACK), 300, 0), 0, 0, true, &known);
-            assert_eq!((flow.ends()[0].1, flow.streams[way as usize].first()), (client, Some(101)));
-            assert_eq!(way == Way::ToServer, client == 5000);
-            // The other direction begins by itself, and a later record moves nothing.
-            let known = Known { first: Some(701), fresh: false, ..known };
-            let (flow, way) = flows.enter_as(&packet(80, 5000, Some(Tcp::ACK), 900, 0), 0, 0, true, &known);
-            assert_eq!((flow.streams[way as usize].first(), flow.ends()[0].1), (Some(701), client));
-            assert_eq!(flows.counters().begun, 1);
-        }
-        // A SYN says it itself.
-        let known = Known { from_client: Some(true), ..Known::default() };
-        let mut flows = Flows::<()>::new(10);
-        assert_eq!(flows.enter_as(&packet(80, 5000, Some(18), 700, 101), 0, 0, true, &known).1, Way::ToClient);
-    }
-
-    /// The SYN of a new connection is not told if the card had lost the line of the old one. It counts if it was
-    /// answered, or if the old connection is over.
-    #[test]
-    fn a_card_knows_another_connection() {
-        let known = Known { first: Some(9001), from_client: Some(true), answered: true, fresh: true };
-        let close = [(true, 17, 101, 701), (false, 17, 701, 102)];
-        let one_sided = &OPEN[..1];
-        for (before, known, again) in [
-            (&OPEN[..], known, true),
-            (&OPEN[..], Known { fresh: false, ..known }, false),
-            (&OPEN[..], Known { answered: false, ..known }, false),
-            (&OPEN[..], Known { first: Some(101), ..known }, false),
-            (&OPEN[..], Known { first: None, ..known }, false),
-            (&[&OPEN[..], &close].concat(), Known { answered: false, ..known }, true),
-            (one_sided, Known { answered: false, ..known }, true),
-        ] {
-            let mut flows = Flows::<()>::new(10);
-            for (to_server, flags, sequence, acknowledged) in before {
-                let (from, to) = if *to_server { (5000, 80) } else { (80, 5000) };
-                flows.enter(&packet(from, to, Some(*flags), *sequence, *acknowledged), 0, 0);
-            }
-            let (flow, _) = flows.enter_as(&packet(5000, 80, Some(Tcp::ACK), 9001, 0), 0, 7, true, &known);
-            assert_eq!(flow.start == 7, again, "{before:?} {known:?}");
-            assert_eq!(flow.streams[0].first(), Some(if again { 9001 } else { 101 }));
-        }
-    }
-
-    /// To a SYN that is told, the card adds what was there before: a direction of which the host has seen nothing is
-    /// not silent, and its first number tells a SYN that is sent again from a new one.
-    #[test]
-    fn a_syn_is_taken_with_what_the_card_knows() {
-        let data = [(true, Tcp::ACK, 150, 0)];
-        let known = Known { first: Some(101), from_client: Some(true), answered: true, fresh: false };
-        for (known, sequence, again) in
-            [(known, 9000, false), (known, 100, false), (Known { answered: false, ..known }, 9000, true)]
-        {
-            let mut flows = Flows::<()>::new(10);
-            for (_, flags, sequence, acknowledged) in data {
-                flows.enter_as(&packet(5000, 80, Some(flags), sequence, acknowledged), 0, 0, true, &known);
-            }
-            flows.enter_as(&packet(5000, 80, Some(Tcp::SYN), sequence, 0), 0, 7, true, &known);
-            assert_eq!(flows.counters().reopened == 1, again, "{known:?} {sequence}");
-        }
-        // The host knows the other direction only.
-        let mut flows = Flows::<()>::new(10);
-        flows.enter(&packet(80, 5000, Some(Tcp::SYN | Tcp::ACK), 700, 101), 0, 0);
-        let (flow, _) = flows.enter_as(&packet(5000, 80, Some(Tcp::SYN), 9000, 0), 0, 7, true, &known);
-        assert_eq!((flow.start, flow.streams[0].first()), (0, Some(101)));
     }
 
     #[test]

@@ -28,7 +28,7 @@ mod tunnel;
 pub use decode::{Fragment, Packet, Tcp, Transport, Undecoded, decode};
 pub use defrag::{Assembled, Defrag, DefragCounters, DefragLimits};
 pub use faults::{Fault, fault, oddities};
-pub use flows::{Ending, Flow, FlowCounters, FlowKey, Flows, Known, Way};
+pub use flows::{Ending, Flow, FlowCounters, FlowKey, Flows, Way};
 pub use overlap::Policy;
 pub use stream::{Chunk, Direction, Held, Limits, StreamCounters};
 pub use systems::Systems;

@@ -86,7 +86,7 @@ def test_opennic_is_built_and_its_reports_are_read(project: Path, timing: str, c
     assert (tmp_path / "where").read_text().strip() == str(shell / "script")
     assert (tmp_path / "arguments").read_text().split() == [
         *("-mode", "batch", "-source", "build.tcl", "-tclargs", "-board", "au250", "-num_cmac_port", "2"),
-        *("-user_plugin", str(project), "-impl", "1", "-post_impl", "1"),
+        *("-user_plugin", str(project), "-impl", "1", "-post_impl", "1", "-rebuild", "1"),
     ]
     rows = [line.split() for line in done.stdout.splitlines()]
     assert ["used", "301,234", "245,678", "826.5", "519", "68"] in rows
@@ -113,6 +113,28 @@ def test_corundum_is_built_in_its_folder(project: Path, tmp_path: Path) -> None:
     assert copied == {file.relative_to(project) for file in project.rglob("*") if file.is_file()} and len(copied) > 100
 
 
+@pytest.mark.parametrize("project", ["corundum"], indirect=True)
+def test_a_project_in_its_place_is_built_there(project: Path, tmp_path: Path) -> None:
+    """The folder that a build would copy the project to, and folders around or inside it."""
+    shell = checkout(tmp_path / "shell")
+    place = shell / f"{BOARD}_app_penstock"
+    shutil.copytree(project, place)
+    files = {file: file.read_bytes() for file in place.rglob("*") if file.is_file()}
+    tool(tmp_path, "vivado", "exit 1")
+    work = LEAVE.format(place=place / "fpga.runs/impl_1", reports=REPORTS, timing="timing")
+    path = tool(tmp_path, "make", work)
+    done = penstock("fpga", "build", place, "--checkout", shell, path=path)
+    assert done.returncode == 0, done.stderr
+    assert {file: file.read_bytes() for file in files} == files
+    inside = place / "inside"
+    shutil.copytree(project, inside)
+    around = project / "checkout"
+    checkout(around)
+    for folder, of in ((inside, shell), (project, around)):
+        done = penstock("fpga", "build", folder, "--checkout", of, path=path)
+        assert done.returncode == 1 and "are inside each other" in done.stderr, done.stderr
+
+
 @pytest.mark.parametrize("project", ["opennic", "corundum"], indirect=True)
 def test_without_vivado_it_says_what_it_would_run(project: Path, tmp_path: Path) -> None:
     shell = checkout(tmp_path / "shell")
@@ -136,6 +158,9 @@ def test_what_cannot_be_built_is_said(project: Path, tmp_path: Path) -> None:
     shutil.copy(REPORTS / "timing.rpt", shell / "build/old_timing_summary_routed.rpt")
     os.utime(shell / "build/old_timing_summary_routed.rpt", (1, 1))
     fails("there is no report of utilization or timing in this folder")
+    # Nor is a report of utilization alone enough.
+    (shell / "build/run").mkdir()
+    fails("has left no report of its timing", work=f'cp "{REPORTS}/utilization.rpt" "{shell}/build/run"')
     fails("this is no project of `penstock fpga init`: hardware.json", project=tmp_path)
     fails("script/build.tcl is not there", shell=tmp_path)
     fails("No such file or directory", shell=tmp_path / "none")
@@ -154,6 +179,18 @@ def test_reports_are_read_by_themselves(tmp_path: Path) -> None:
     assert both.returncode == 0 and "301,234" in both.stdout and "all constraints are met" in both.stdout
     folder = penstock("fpga", "report", REPORTS)
     assert folder.returncode == 0 and "301,234" in folder.stdout
+    twice = penstock("fpga", "report", REPORTS / "failing.rpt", REPORTS / "timing.rpt")
+    assert twice.returncode == 1 and "failing.rpt is a report of the same kind" in twice.stderr
+    half = (REPORTS / "utilization.rpt").read_text().split("| Block RAM Tile")[0]
+    (tmp_path / "half.rpt").write_text(half)
+    done = penstock("fpga", "report", tmp_path / "half.rpt")
+    assert done.returncode == 1 and "it has no row `Block RAM Tile`" in done.stderr, done.stderr
+    # A sentence alone is no proof.
+    claim = (REPORTS / "failing.rpt").read_text().replace("not met", "met")
+    claim = claim.replace("Timing constraints are met.", "All user specified timing constraints are met.")
+    (tmp_path / "claim.rpt").write_text(claim)
+    done = penstock("fpga", "report", tmp_path / "claim.rpt")
+    assert "NOT all constraints are met" in done.stdout, done.stdout
     # Names in a report reach no terminal as they are.
     (tmp_path / "evil.rpt").write_text((REPORTS / "timing.rpt").read_text().replace("axil_aclk", "\x1b[2Jaclk"))
     evil = penstock("fpga", "report", tmp_path / "evil.rpt")

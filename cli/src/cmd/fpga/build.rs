@@ -8,7 +8,7 @@ use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitStatus};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, SystemTime};
 
 use penstock_device::fpga::{ReportError, Reports, Shell};
@@ -41,6 +41,10 @@ pub(crate) enum Error {
     Report(#[from] ReportError),
     #[error("the build does not meet its timing constraints: its bitstream must not be used")]
     TooSlow,
+    #[error("{}: the build has left no report of its timing that can be read; look at the messages above", _0.display())]
+    NoTiming(PathBuf),
+    #[error("{}: the project and its place in the checkout, {}, are inside each other; move the project out of the checkout", project.display(), place.display())]
+    Nested { project: PathBuf, place: PathBuf },
 }
 
 /// The parts of hardware.json that a build needs.
@@ -106,7 +110,8 @@ impl Plan {
                 let mut words: Vec<OsString> = words.map(OsString::from).into();
                 words.extend(["-num_cmac_port", &about.parameters.ports, "-user_plugin"].map(OsString::from));
                 words.push(project.into_os_string());
-                words.extend(["-impl", "1", "-post_impl", "1"].map(OsString::from));
+                // Without -rebuild, build.tcl leaves an earlier build as it is.
+                words.extend(["-impl", "1", "-post_impl", "1", "-rebuild", "1"].map(OsString::from));
                 let step = Step { folder: checkout.join("script"), words };
                 Self { copy: None, step, results: checkout.join("build") }
             }
@@ -114,6 +119,9 @@ impl Plan {
                 let board = format!("{BOARDS}/fpga_{}", about.board.to_uppercase());
                 has(&board)?;
                 let place = checkout.join(format!("{board}_app_penstock"));
+                if place != project && (place.starts_with(&project) || project.starts_with(&place)) {
+                    return Err(Error::Nested { project, place });
+                }
                 let step = Step { folder: place.clone(), words: vec!["make".into()] };
                 Self { copy: Some((project, place.clone())), step, results: place }
             }
@@ -161,7 +169,8 @@ pub(crate) fn run(project: &Path, checkout: &Path) -> Result<(), Error> {
         return Err(Error::NoTool(plan.to_string()));
     }
     let begin = SystemTime::now() - TICK;
-    if let Some((from, to)) = &plan.copy {
+    // A project may stand in its place in the checkout already.
+    if let Some((from, to)) = plan.copy.as_ref().filter(|(from, to)| from != to) {
         copy(from, to)?;
     }
     let Step { folder, words } = &plan.step;
@@ -171,6 +180,7 @@ pub(crate) fn run(project: &Path, checkout: &Path) -> Result<(), Error> {
     let status = Command::new(program)
         .args(arguments)
         .current_dir(folder)
+        .stdin(Stdio::null())
         .status()
         .map_err(|source| Error::Start { step: step(), source })?;
     if !status.success() {
@@ -179,7 +189,8 @@ pub(crate) fn run(project: &Path, checkout: &Path) -> Result<(), Error> {
     let reports = Reports::of_folder(&plan.results, Some(begin))?;
     say::text(&reports.to_string());
     match &reports.timing {
-        Some((_, timing)) if !timing.is_met => Err(Error::TooSlow),
-        _ => Ok(()),
+        Some((_, timing)) if timing.is_met => Ok(()),
+        Some(_) => Err(Error::TooSlow),
+        None => Err(Error::NoTiming(plan.results)),
     }
 }

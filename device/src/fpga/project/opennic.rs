@@ -97,7 +97,7 @@ pub(super) fn write(project: &Project<'_>) -> Result<Vec<String>, ProjectError> 
     Ok(vec![
         "cd open-nic-shell/script".to_owned(),
         format!(
-            "vivado -mode batch -source build.tcl -tclargs -board {} -num_cmac_port {} -user_plugin {} -impl 1 -post_impl 1",
+            "vivado -mode batch -source build.tcl -tclargs -board {} -num_cmac_port {} -user_plugin {} -impl 1 -post_impl 1 -rebuild 1",
             project.board,
             project.design.ports,
             place.display()

@@ -33,12 +33,13 @@ pub struct Cost {
 }
 
 /// Names of the classes of frames in [`Program::tell`].
-const CLASSES: [(u16, &str); 5] = [
+const CLASSES: [(u8, &str); 6] = [
     (tell::TCP_PAYLOAD, "TCP with payload"),
     (tell::TCP_EMPTY, "TCP without payload"),
     (tell::UDP, "UDP"),
     (tell::ICMP, "ICMP"),
     (tell::OTHER, "other IP"),
+    (tell::TCP_ENDS, "TCP with SYN, FIN or RST"),
 ];
 
 /// A key as text, with other bytes than printable ones between bars.
@@ -88,10 +89,7 @@ impl Program {
 
     /// Names of the classes of frames of which the host looks at every one.
     pub fn classes(&self) -> impl Iterator<Item = &'static str> + '_ {
-        let classes = CLASSES.iter().filter(|(bit, _)| self.tell & bit != 0).map(|(_, name)| *name);
-        let flags = self.picks.flags.iter().any(|word| *word != 0).then_some("TCP with flags that rules ask for");
-        let types = self.picks.types.iter().any(|word| *word != 0).then_some("ICMP of types that rules ask for");
-        classes.chain(flags).chain(types)
+        CLASSES.iter().filter(|(bit, _)| self.tell & bit != 0).map(|(_, name)| *name)
     }
 
     /// How a rule is evaluated, in a sentence.

@@ -7,30 +7,25 @@ use penstock_app::{Field, Protocol as AppProtocol};
 
 use crate::choose::{self, Class};
 use crate::filter::Filter;
-use crate::picks::{Picks, is_about_ends, is_about_types};
-use crate::rule::{Check, Key, PacketEvent, Protocol, Rule, Spoken, Step};
+use crate::rule::{Check, FlagTest, Key, PacketEvent, Protocol, Rule, Spoken, Step};
 use crate::set::Ruleset;
 
 /// Classes of frames that the host looks at whatever the filter finds: bits of the register TELL.
 pub mod tell {
     /// TCP with payload.
-    pub const TCP_PAYLOAD: u16 = 1 << 0;
+    pub const TCP_PAYLOAD: u8 = 1 << 0;
     /// TCP without payload.
-    pub const TCP_EMPTY: u16 = 1 << 1;
+    pub const TCP_EMPTY: u8 = 1 << 1;
     /// UDP.
-    pub const UDP: u16 = 1 << 2;
+    pub const UDP: u8 = 1 << 2;
     /// ICMP.
-    pub const ICMP: u16 = 1 << 3;
+    pub const ICMP: u8 = 1 << 3;
     /// Other IP.
-    pub const OTHER: u16 = 1 << 4;
+    pub const OTHER: u8 = 1 << 4;
     /// Frames without IP.
-    pub const NOT_IP: u16 = 1 << 5;
+    pub const NOT_IP: u8 = 1 << 5;
     /// TCP with SYN, FIN or RST.
-    pub const TCP_ENDS: u16 = 1 << 6;
-    /// The same in flows of which the host was told a frame.
-    pub const KNOWN_ENDS: u16 = 1 << 7;
-    /// Packets that may carry another packet.
-    pub const CARRIERS: u16 = 1 << 8;
+    pub const TCP_ENDS: u8 = 1 << 6;
 }
 
 /// How candidates of a rule are found.
@@ -65,9 +60,7 @@ pub struct Program {
     /// Rules without a key.
     pub always: Vec<u32>,
     /// Classes of frames for which there are rules without a key ([`tell`]).
-    pub tell: u16,
-    /// Values of headers for which there are rules without a key, or with one that the card does not search for.
-    pub picks: Picks,
+    pub tell: u8,
     /// How strings of rules about messages stand in streams, in the order of the rules; None: the rule is not about
     /// messages.
     pub classes: Vec<Option<Class>>,
@@ -80,7 +73,7 @@ pub struct Program {
     /// Rules about messages without a key.
     pub always_messages: Vec<u32>,
     /// Classes of frames that are told whatever the rules are.
-    also: u16,
+    also: u8,
 }
 
 /// Adds a rule to those of a key.
@@ -100,7 +93,7 @@ impl Program {
 
     /// The same for a host that looks at all frames of these classes, whatever the rules are.
     #[must_use]
-    pub fn telling(set: Ruleset, also: u16) -> Self {
+    pub fn telling(set: Ruleset, also: u8) -> Self {
         let with_key = |rule: &&Rule| rule.messages.is_some() || !choose::keys(rule).is_empty();
         let guards = if set.rules.iter().any(|rule| rule.messages.is_some()) { GUARDS } else { 0 };
         let filter = Filter::for_keys(set.rules.iter().filter(with_key).count() + guards);
@@ -125,7 +118,7 @@ impl Program {
         self.by_message_key.get(usize::from(key)).is_some_and(|rules| !rules.is_empty())
     }
 
-    fn fill(set: Ruleset, filter: Filter, also: u16) -> Self {
+    fn fill(set: Ruleset, filter: Filter, also: u8) -> Self {
         let messages = || set.rules.iter().filter(|rule| rule.messages.is_some());
         let mut program = Self {
             filter,
@@ -136,7 +129,6 @@ impl Program {
             searches_bodies: false,
             always: Vec::new(),
             tell: also,
-            picks: Picks::default(),
             classes: Vec::new(),
             fields: Filter::for_keys(messages().count()),
             by_field_key: Vec::new(),
@@ -186,22 +178,12 @@ impl Program {
             Some((key, id)) => {
                 add(&mut self.by_key, id, number);
                 // The card searches TCP and UDP only, so the host searches all else.
-                if is_about_types(rule) {
-                    self.picks.add_types(rule);
-                } else {
-                    self.tell |= class(rule) & (tell::ICMP | tell::OTHER);
-                }
+                self.tell |= class(rule) & (tell::ICMP | tell::OTHER);
                 Found::Key(key.clone(), id)
             }
             None => {
                 self.always.push(number);
-                if is_about_ends(rule) {
-                    self.picks.add_ends(rule);
-                } else if is_about_types(rule) {
-                    self.picks.add_types(rule);
-                } else {
-                    self.tell |= class(rule);
-                }
+                self.tell |= if is_about_ends(rule) { tell::TCP_ENDS } else { class(rule) };
                 Found::Always(reason(rule, !keys.is_empty()))
             }
         }
@@ -260,7 +242,7 @@ impl Program {
 }
 
 /// All classes of [`tell`].
-const EVERY_CLASS: u16 = tell::TCP_PAYLOAD | tell::TCP_EMPTY | tell::UDP | tell::ICMP | tell::OTHER | tell::NOT_IP;
+const EVERY_CLASS: u8 = tell::TCP_PAYLOAD | tell::TCP_EMPTY | tell::UDP | tell::ICMP | tell::OTHER | tell::NOT_IP;
 
 /// Keys that stand for all messages of protocols, at most.
 const GUARDS: usize = 50;
@@ -272,7 +254,7 @@ fn asks_for_first_bytes(rule: &Rule) -> bool {
 }
 
 /// Classes of frames that a rule can match.
-fn class(rule: &Rule) -> u16 {
+fn class(rule: &Rule) -> u8 {
     let with_bytes = rule.messages.is_some() || rule.steps.iter().any(Step::is_positive);
     let tcp = tell::TCP_PAYLOAD | if with_bytes { 0 } else { tell::TCP_EMPTY };
     match rule.protocol {
@@ -283,6 +265,19 @@ fn class(rule: &Rule) -> u16 {
         Protocol::Ip => tcp | tell::UDP | tell::ICMP | tell::OTHER,
     }
 }
+
+/// Whether a rule can match TCP packets with SYN, FIN or RST only, and needs no others to know the flow.
+fn is_about_ends(rule: &Rule) -> bool {
+    let asks = |check: &Check| match check {
+        Check::Flags(FlagTest::Exactly | FlagTest::All, flags, _) => flags & ENDS != 0,
+        Check::Flags(FlagTest::Any, flags, _) => *flags != 0 && flags & !ENDS == 0,
+        _ => false,
+    };
+    rule.protocol == Protocol::Tcp && !rule.looks.stream && rule.flow.is_empty() && rule.checks.iter().any(asks)
+}
+
+/// FIN, SYN and RST as bits of TCP's header.
+const ENDS: u8 = 7;
 
 /// Why a rule has no key.
 fn reason(rule: &Rule, has_keys: bool) -> &'static str {
@@ -368,66 +363,23 @@ mod tests {
         assert_eq!((program.always.clone(), program.tell), (vec![2, 3, 5], tell::UDP | tell::ICMP | tell::TCP_PAYLOAD));
     }
 
-    /// A rule that asks for a flag of the ends needs only segments with such flags; one that may match without them needs
-    /// all.
+    /// A rule that asks for a flag of the ends needs no other frames; one that may match without them does.
     #[test]
     fn rules_about_ends_want_only_these() {
         let all = tell::TCP_PAYLOAD | tell::TCP_EMPTY;
-        for (options, classes, told, others) in [
-            ("flags:S,12;", 0, &[0x02, 0x42, 0xC2][..], &[0x12, 0x03, 0x01, 0x04][..]),
-            ("flags:FA;", 0, &[0x11], &[0x01, 0x10, 0x13]),
-            ("flags:+SP;", 0, &[0x0A, 0x1A], &[0x02, 0x08]),
-            ("flags:*SR;", 0, &[0x02, 0x04, 0x14], &[0x01, 0x10]),
-            ("flags:*SA;", all, &[], &[]),
-            ("flags:!S;", all, &[], &[]),
-            ("flags:0;", all, &[], &[]),
-            ("flags:PA;", all, &[], &[]),
-            ("flags:F; flow:established;", all, &[], &[]),
-            ("flags:F; app-layer-protocol:http;", all, &[], &[]),
-            ("dsize:0;", all, &[], &[]),
+        for (options, classes) in [
+            ("flags:S,12;", tell::TCP_ENDS),
+            ("flags:FA;", tell::TCP_ENDS),
+            ("flags:+SP;", tell::TCP_ENDS),
+            ("flags:*SR;", tell::TCP_ENDS),
+            ("flags:*SA;", all),
+            ("flags:!S;", all),
+            ("flags:0;", all),
+            ("flags:PA;", all),
+            ("flags:F; flow:established;", all),
+            ("dsize:0;", all),
         ] {
-            let Program { tell, picks, .. } = program(&[&format!("tcp {options}")]);
-            let has = |flags: &u8| picks.flags[8 + usize::from(flags / 32)] >> (flags % 32) & 1 == 1;
-            assert_eq!(tell, classes, "{options}");
-            assert!(told.iter().all(has) && !others.iter().any(has), "{options}");
-            assert_eq!(picks == Picks::default(), classes == all, "{options}");
-        }
-    }
-
-    /// Ports of such rules: those of the destination, unless the rule has all, or is about both ways.
-    #[test]
-    fn rules_about_ends_name_their_ports() {
-        let picks = |header: &str| {
-            let text = format!("alert tcp any {header} (flags:S; sid:1;)");
-            Program::new(Ruleset::read(&[RuleFile { name: "r".into(), text }], &Options::default()).unwrap()).picks
-        };
-        let syn = |picks: &Picks| (picks.flags[0] >> 2 & 1, picks.flags[8] >> 2 & 1);
-        let some = picks("9 -> any [22,65530:]");
-        let ports: Vec<usize> = (0..1 << 16).filter(|port| some.ports[*port] == 1).collect();
-        assert_eq!((syn(&some), ports), ((1, 0), vec![22, 65530, 65531, 65532, 65533, 65534, 65535]));
-        for header in ["9 -> any any", "9 <> any 22"] {
-            let all = picks(header);
-            assert_eq!((syn(&all), all.ports.contains(&1)), ((0, 1), false));
-        }
-        let both = some.or(&picks("any -> any any"));
-        assert_eq!((syn(&both), both.ports[22]), ((1, 1), 1));
-    }
-
-    /// A rule about ICMP needs packets of its types, with a string or without one; if it remembers something of the
-    /// flow, it needs all.
-    #[test]
-    fn rules_about_icmp_want_their_types() {
-        for (options, classes, told) in [
-            ("itype:8; content:\"word\";", 0, &[8][..]),
-            ("itype:8;", 0, &[8]),
-            ("itype:3<>6;", 0, &[4, 5]),
-            ("itype:8; flowbits:set,x;", tell::ICMP, &[]),
-            ("itype:8; flow:established;", tell::ICMP, &[]),
-            ("icode:0; content:\"word\";", tell::ICMP, &[]),
-        ] {
-            let Program { tell, picks, .. } = program(&[&format!("icmp {options}")]);
-            let types: Vec<usize> = (0..256).filter(|kind| picks.types[kind / 32] >> (kind % 32) & 1 == 1).collect();
-            assert_eq!((tell, types.as_slice()), (classes, told), "{options}");
+            assert_eq!(program(&[&format!("tcp {options}")]).tell, classes, "{options}");
         }
     }
 }

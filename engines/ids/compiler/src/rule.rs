@@ -105,19 +105,6 @@ pub enum FlagTest {
     None,
 }
 
-impl FlagTest {
-    /// Whether it holds for bits that are set.
-    #[must_use]
-    pub fn holds(self, set: u8, flags: u8) -> bool {
-        match self {
-            Self::Exactly => set == flags,
-            Self::All => set & flags == flags,
-            Self::Any => set & flags != 0,
-            Self::None => set & flags == 0,
-        }
-    }
-}
-
 /// A condition on the headers of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Check {

@@ -5,11 +5,11 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use penstock_engine::{Bus, CardError};
-use penstock_ids::{Inspector, Log, Told};
+use penstock_ids::{Bounds, Inspector, Log, Told};
 use penstock_ids_compiler::filter::Entry;
 use penstock_ids_compiler::rule::Protocol;
-use penstock_ids_compiler::{Filter, Picks, Program, tell};
-use penstock_streams::{Known, TEREDO, Tunnels};
+use penstock_ids_compiler::{Filter, Program, tell};
+use penstock_streams::{TEREDO, Tunnels};
 use serde_json::json;
 
 use crate::error::IdsError;
@@ -29,8 +29,8 @@ const TO: u32 = 1 << 16;
 const FROM: u32 = 1 << 17;
 /// Bytes of a row of a log.
 const ROW: u32 = 64;
-/// The bitmap of ports.
-const PORTS: u32 = 3;
+/// Told frames that wait in the card, at most.
+const WAITING: usize = 512;
 /// Bits of CONTROL.
 const IPS: u32 = 1;
 const LATE_DROPS: u32 = 1 << 1;
@@ -148,23 +148,22 @@ pub(crate) struct CardBlock {
 }
 
 /// Classes of frames that the host has to see whatever the filter finds.
-fn classes(program: &Program, settings: &Settings) -> u16 {
+fn classes(program: &Program, settings: &Settings) -> u8 {
     let rules = &program.set.rules;
     let of = |protocol: Protocol| {
         rules.iter().filter(move |rule| rule.protocol == protocol || rule.protocol == Protocol::Ip)
     };
-    // The host knows more headers than the card.
-    let mut classes = program.tell | tell::CARRIERS;
+    // The host knows more headers between Ethernet and IP than the card.
+    let mut classes = program.tell | tell::NOT_IP;
     if !rules.is_empty() {
+        // IP in IP and GRE.
+        classes |= tell::OTHER;
         // The card does not compare so many ports of tunnels.
         classes |= if tunnels(settings).is_some() { 0 } else { tell::UDP };
     }
-    if classes & (tell::TCP_PAYLOAD | tell::TCP_EMPTY) != 0 {
-        // The host looks at all flows, so it follows their handshakes, too.
+    if of(Protocol::Tcp).next().is_some() {
+        // The opener of a connection, and whether the connection begins again.
         classes |= tell::TCP_ENDS;
-    } else if of(Protocol::Tcp).next().is_some() {
-        // Whether a connection is over and begins again.
-        classes |= tell::KNOWN_ENDS;
     }
     // Rules that remember something of a flow need each of its datagrams, as the flow ends when none comes for a while.
     if of(Protocol::Udp).any(|rule| !rule.flow.is_empty() || rule.tests_memory() || rule.changes_memory()) {
@@ -202,6 +201,7 @@ impl CardBlock {
         block: usize,
         program: &Arc<Program>,
         settings: &Settings,
+        bounds: Bounds,
         log: Log,
     ) -> Result<Self, IdsError> {
         let base = BLOCKS + BLOCK * block as u32;
@@ -212,12 +212,7 @@ impl CardBlock {
             rows: 1 << (shape >> 24 & 0x1F),
             ports: (shape & 0xF) as u8,
             control: 0,
-            inspector: Inspector::reporting(
-                Arc::clone(&program),
-                settings.bounds.clone(),
-                settings.mode == Mode::Ips,
-                settings.reports,
-            ),
+            inspector: Inspector::reporting(Arc::clone(&program), bounds, settings.mode == Mode::Ips, settings.reports),
             program,
             settings: settings.clone(),
             log,
@@ -239,7 +234,6 @@ impl CardBlock {
         let empty = Filter::new(program.filter.log);
         card.write_bitmaps(bus, &empty.bitmaps, &program.filter.bitmaps)?;
         card.write(bus, own::IDS_BLOCK_TELL, classes(&program, settings).into())?;
-        card.write_picks(bus, None, &program.picks)?;
         for (place, value) in (0..).zip(tunnels(settings).unwrap_or_default()) {
             card.write(bus, own::IDS_BLOCK_TUNNEL + 4 * place, value)?;
         }
@@ -270,8 +264,6 @@ impl CardBlock {
         self.write_bitmaps(bus, &old.filter.bitmaps, &both)?;
         let (before, behind) = (classes(&old, &self.settings), classes(&new, &self.settings));
         self.write(bus, own::IDS_BLOCK_TELL, (before | behind).into())?;
-        let either_picks = old.picks.or(&new.picks);
-        self.write_picks(bus, Some(&old.picks), &either_picks)?;
         self.control ^= BANK;
         self.write(bus, own::IDS_BLOCK_CONTROL, self.control)?;
         self.wait(bus, 2)?;
@@ -279,7 +271,6 @@ impl CardBlock {
         self.poll(bus)?;
         self.use_next();
         self.write(bus, own::IDS_BLOCK_TELL, behind.into())?;
-        self.write_picks(bus, Some(&either_picks), &new.picks)?;
         self.write_bitmaps(bus, &both, &new.filter.bitmaps)?;
         self.program = new;
         Ok(())
@@ -297,18 +288,17 @@ impl CardBlock {
         (&mut self.inspector, &mut self.log)
     }
 
-    /// Looks at all frames that the card has told; false if there was none.
+    /// Looks at the frames that the card has told; false if there was none. While the host looks, a real card tells
+    /// more, perhaps without end: those can wait.
     ///
     /// # Errors
     /// The card refuses or breaks.
     pub(crate) fn poll(&mut self, bus: &mut dyn Bus) -> Result<bool, IdsError> {
-        let mut any = false;
-        loop {
+        for taken in 0..WAITING {
             let told = self.read(bus, own::IDS_BLOCK_RECORD)?;
             if told >> 31 == 0 {
-                return Ok(any);
+                return Ok(taken > 0);
             }
-            any = true;
             self.write(bus, own::IDS_BLOCK_RECORD, 0)?;
             let port = (told >> 29 & 3) as u8;
             match self.record(bus, port, told & 0x1FFF_FFFF)? {
@@ -319,6 +309,7 @@ impl CardBlock {
                 None => self.gone += 1,
             }
         }
+        Ok(true)
     }
 
     /// Ends a run at a time in ns: everything that waits is looked at, and the log has everything.
@@ -387,18 +378,10 @@ impl CardBlock {
         }
         let (chain, whole) = self.chain(bus, record)?;
         self.history += chain.len() as u64;
-        let fresh = record.has_line
-            && [false, true]
-                .iter()
-                .all(|way| self.seen.get(&(record.line, *way)).is_none_or(|seen| seen.generation != record.generation));
-        let told = |record: &Record, after_gap, has_passed| {
-            let Record { first_byte, from_client, answered, .. } = *record;
-            Told { after_gap, has_passed, known: Known { first: first_byte, from_client, answered, fresh } }
-        };
         for (at, before) in chain.iter().rev().enumerate() {
-            self.carry(bus, before, told(before, at == 0 && !whole, true))?;
+            self.carry(bus, before, Told { after_gap: at == 0 && !whole, has_passed: true })?;
         }
-        let drop = self.carry(bus, record, told(record, chain.is_empty() && !whole, false))?;
+        let drop = self.carry(bus, record, Told { after_gap: chain.is_empty() && !whole, has_passed: false })?;
         if record.held {
             let verdict = u32::from(record.ticket) | u32::from(record.port) << 16 | u32::from(drop) << 31;
             self.write(bus, own::IDS_BLOCK_VERDICT, verdict)?;
@@ -420,7 +403,6 @@ impl CardBlock {
         let mut chain: Vec<Record> = Vec::new();
         let mut bytes = 0;
         let mut at = record.before;
-        let mut oldest = *record;
         while let Some((port, place)) = at {
             if seen == Some(Seen { generation: record.generation, port, place }) {
                 return Ok((chain, true));
@@ -434,12 +416,11 @@ impl CardBlock {
             };
             bytes += usize::from(before.payload);
             at = before.before;
-            oldest = before;
             chain.push(before);
         }
-        // The first frame of a line. If the card has not seen the SYN and the inspector knows the flow from an earlier
-        // line, frames between the two are missing. Frames without a line are no part of a stream.
-        Ok((chain, oldest.first_byte.is_some() || !record.has_line))
+        // The first frame of a line. If the inspector knows the flow from an earlier line, frames between the two are
+        // missing.
+        Ok((chain, false))
     }
 
     /// Hands a frame to the inspector; whether it is to be dropped.
@@ -514,31 +495,11 @@ impl CardBlock {
         Ok(())
     }
 
-    /// Exchanges the values of headers for which frames are told; None: there were none.
-    fn write_picks(&self, bus: &mut dyn Bus, from: Option<&Picks>, to: &Picks) -> Result<(), IdsError> {
-        let none = Picks::default();
-        let from = from.unwrap_or(&none);
-        for (register, from, to) in [
-            (own::IDS_BLOCK_FLAGS, &from.flags[..], &to.flags[..]),
-            (own::IDS_BLOCK_TYPES, &from.types[..], &to.types[..]),
-        ] {
-            for (word, (_, to)) in (0..).zip(from.iter().zip(to)).filter(|(_, (from, to))| from != to) {
-                self.write(bus, register + 4 * word, *to)?;
-            }
-        }
-        self.write_bitmap(bus, PORTS, &from.ports, &to.ports)
-    }
-
     fn write_bitmaps(&self, bus: &mut dyn Bus, from: &[Vec<u8>; 3], to: &[Vec<u8>; 3]) -> Result<(), IdsError> {
         for (map, (from, to)) in (0..).zip(from.iter().zip(to)) {
-            self.write_bitmap(bus, map, from, to)?;
-        }
-        Ok(())
-    }
-
-    fn write_bitmap(&self, bus: &mut dyn Bus, map: u32, from: &[u8], to: &[u8]) -> Result<(), IdsError> {
-        for (index, entry) in changes(from, to) {
-            self.write(bus, own::IDS_BLOCK_BITMAP, u32::from(entry) << 20 | map << 16 | index as u32)?;
+            for (index, entry) in changes(from, to) {
+                self.write(bus, own::IDS_BLOCK_BITMAP, u32::from(entry) << 20 | map << 16 | index as u32)?;
+            }
         }
         Ok(())
     }

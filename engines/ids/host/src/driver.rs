@@ -165,15 +165,15 @@ impl Driver for IdsDriver {
         let image = IdsImage::of(image)?;
         let settings = &image.settings;
         let log = Log::new(settings.eve.as_deref()).map_err(IdsError::from)?;
+        let bounds = Bounds { epoch: self.epoch, ..settings.bounds.clone() };
         let card = match bus.native() {
             Some(native) => {
-                let bounds = Bounds { epoch: self.epoch, ..settings.bounds.clone() };
                 let (program, drops) = (Arc::clone(&image.program), settings.mode == Mode::Ips);
                 let inspector = Inspector::reporting(program, bounds, drops, settings.reports);
                 native.set_block(block, Box::new(Block::new(inspector, log)));
                 None
             }
-            None => Some(CardBlock::load(bus, block, &image.program, settings, log)?),
+            None => Some(CardBlock::load(bus, block, &image.program, settings, bounds, log)?),
         };
         self.place(block)?.card = card;
         self.unset = true;

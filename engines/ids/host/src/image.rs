@@ -73,10 +73,8 @@ impl IdsImage {
         let Reports { messages: records, flows, files, drops: _, anomalies, fields: _ } = settings.reports;
         // Records of all messages or files need all frames that may have some; those of flows need all frames.
         let payload = if records || files || anomalies { tell::TCP_PAYLOAD | tell::UDP } else { 0 };
-        // A frame of any class may be damaged.
-        let damaged = if anomalies { tell::OTHER | tell::NOT_IP } else { 0 };
         let all = if flows { tell::TCP_PAYLOAD | tell::TCP_EMPTY | tell::UDP | tell::ICMP | tell::OTHER } else { 0 };
-        let also = payload | damaged | all;
+        let also = payload | all;
         Ok(Self { program: Arc::new(Program::telling(set, also)), settings: settings.clone(), messages })
     }
 

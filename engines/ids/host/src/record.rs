@@ -40,12 +40,6 @@ pub(crate) struct Record {
     pub ticket: u16,
     /// Why it was told, bits.
     pub reasons: u8,
-    /// Number of the first byte of the stream, if the card has seen its SYN.
-    pub first_byte: Option<u32>,
-    /// Whether its sender has opened the connection, if the card has seen a SYN of either end.
-    pub from_client: Option<bool>,
-    /// The card has seen a SYN of the other end.
-    pub answered: bool,
     /// Tenant of the frame; the record does not have it yet.
     pub tenant: u8,
 }
@@ -79,13 +73,6 @@ impl Record {
             generation: row[47] >> 3,
             ticket: word(38),
             reasons: row[48],
-            first_byte: flag(7).then(|| long(40)),
-            from_client: match row[49] >> 3 & 3 {
-                1 => Some(true),
-                2 => Some(false),
-                _ => None,
-            },
-            answered: row[49] >> 5 & 1 == 1,
             tenant: 0,
         }
     }
@@ -113,13 +100,6 @@ mod tests {
         assert_eq!(record.before, Some((1, 0x0C0B_0A09)));
         assert!(record.direction && record.has_line && record.held && record.is_followed());
         assert_eq!(record.reasons, FOLLOWED);
-        assert_eq!((record.first_byte, record.from_client, record.answered), (None, None, false));
-        (row[31], row[49]) = (0x80, 0x28);
-        let Record { first_byte, from_client, answered, .. } = Record::read(&row);
-        assert_eq!((first_byte, from_client, answered), (Some(0x2C2B_2A29), Some(true), true));
-        row[49] = 0x10;
-        let Record { from_client, answered, .. } = Record::read(&row);
-        assert_eq!((from_client, answered), (Some(false), false));
         assert!(
             [(0, false), (STRING, true), (!STRING & !FOLLOWED, false)]
                 .into_iter()

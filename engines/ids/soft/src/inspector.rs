@@ -9,8 +9,8 @@ use std::sync::Arc;
 use penstock_ids_compiler::Program;
 use penstock_ids_compiler::rule::{Check, PacketEvent, Protocol, Rule, Spoken as Named};
 use penstock_streams::{
-    Chunk, Defrag, DefragCounters, DefragLimits, Direction, Flow, Flows, Held, Known, Limits, Packet, Policy,
-    StreamCounters, Systems, Tcp, Transport, Tunnels, Undecoded, Way, decode, fault, oddities,
+    Chunk, Defrag, DefragCounters, DefragLimits, Direction, Flow, Flows, Held, Limits, Packet, Policy, StreamCounters,
+    Systems, Tcp, Transport, Tunnels, Undecoded, Way, decode, fault, oddities,
 };
 use serde_json::json;
 
@@ -144,8 +144,6 @@ pub struct Told {
     pub after_gap: bool,
     /// The frame has passed the card: it is told for what comes behind it.
     pub has_passed: bool,
-    /// What the card remembers of its connection.
-    pub known: Known,
 }
 
 /// A frame on its way: its bytes, tenant and time, and how a card tells it.
@@ -356,9 +354,8 @@ impl Inspector {
         if self.reports.anomalies {
             self.anomalies(&packet, carried, before, outcome);
         }
-        // The card knows the stream that the frame itself belongs to.
-        let told = Told { after_gap: false, known: Known::default(), ..carried.told };
-        let carried = &Carried { told, ..*carried };
+        // The card's gaps are those of the stream that the frame itself belongs to.
+        let carried = &Carried { told: Told { after_gap: false, ..carried.told }, ..*carried };
         if is_fragment {
             for event in defragged {
                 let time = self.bounds.epoch.saturating_add(carried.now);
@@ -526,7 +523,7 @@ impl Inspector {
         if packet.fragment.is_some() {
             look.packet(&seen, packet, Payload::Alone);
         } else {
-            let (flow, way) = flows.enter_as(packet, tenant, now, sound, &told.known);
+            let (flow, way) = flows.enter_as(packet, tenant, now, sound);
             seen.key = Some(flow.key);
             seen.start = flow.start;
             seen.begun = bounds.epoch.saturating_add(flow.start);
@@ -976,32 +973,6 @@ mod tests {
                 assert_eq!((outcome.wanted, outcome.alerts.len()), (wanted || all, alerts), "{sequence}");
             }
         }
-    }
-
-    /// Of a frame from the middle of a connection, the card says which end has sent it and where its stream began. That
-    /// is not so for a packet in it.
-    #[test]
-    fn cards_know_connections() {
-        let rules = "alert tcp any any -> any any (flow:to_client; content:\"word\"; sid:1;)\n\
-            alert tcp any any -> any any (flow:to_server; content:\"word\"; sid:2;)\n\
-            alert tcp-stream any any -> any any (content:\"word\"; depth:10; sid:3;)\n";
-        let sids = |first: Option<u32>, from_client: Option<bool>, frame: &[u8]| {
-            let known = Known { first, from_client, answered: true, fresh: true };
-            let told = Told { after_gap: true, has_passed: false, known };
-            let outcome = inspector(rules).carry_told(frame, 0, SECOND, told);
-            let mut sids: Vec<_> = outcome.alerts.iter().map(|alert| alert.alert.signature_id).collect();
-            sids.sort_unstable();
-            sids
-        };
-        let frame = segment(1, 100, Tcp::ACK, b"a word");
-        assert_eq!(sids(Some(1), Some(true), &frame), [2]);
-        assert_eq!(sids(Some(1), Some(false), &frame), [1]);
-        assert_eq!(sids(Some(98), Some(false), &frame), [1, 3]);
-        assert_eq!(sids(None, None, &frame), [2, 3]);
-        // IP in IP.
-        let mut outer = frame[..34].to_vec();
-        (outer[17], outer[23]) = (outer[17] + 20, 4);
-        assert_eq!(sids(Some(1), Some(false), &[outer, frame[14..].to_vec()].concat()), [2, 3]);
     }
 
     /// A connection that both ends have closed keeps no bytes, also if a rule still misses a content.

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use std::net::IpAddr;
 
 use penstock_app::base64;
-use penstock_ids_compiler::rule::{Check, ChecksumOf, HeaderGroup, Part, Protocol, Rule};
+use penstock_ids_compiler::rule::{Check, ChecksumOf, FlagTest, HeaderGroup, Part, Protocol, Rule};
 use penstock_streams::{FlowKey, Packet, Transport, Way};
 use serde_json::json;
 
@@ -188,12 +188,18 @@ pub(crate) fn check_holds(check: &Check, packet: &Packet<'_>, streams: [u64; 2])
         Transport::Icmp(kind, code) => Some((kind, code)),
         _ => None,
     };
+    let compares = |test: &FlagTest, set: u8, flags: u8| match test {
+        FlagTest::Exactly => set == flags,
+        FlagTest::All => set & flags == flags,
+        FlagTest::Any => set & flags != 0,
+        FlagTest::None => set & flags == 0,
+    };
     // Fields of IPv4.
     let word = |at: usize| u32::from(u16::from_be_bytes([packet.ip[at], packet.ip[at + 1]]));
     let v4 = packet.source.is_ipv4() && packet.ip.len() >= 20;
     match check {
         Check::Flow(_) | Check::Event(_) => true,
-        Check::FragBits(test, bits) => v4 && test.holds((word(6) >> 13) as u8, *bits),
+        Check::FragBits(test, bits) => v4 && compares(test, (word(6) >> 13) as u8, *bits),
         Check::FragOffset(within) => match packet.fragment {
             Some(fragment) => within.holds(u32::from(fragment.offset) / 8),
             None => v4 && within.holds(0),
@@ -228,7 +234,7 @@ pub(crate) fn check_holds(check: &Check, packet: &Packet<'_>, streams: [u64; 2])
         Check::Sequence(number) => tcp.is_some_and(|tcp| tcp.sequence == *number),
         Check::Acknowledged(number) => tcp.is_some_and(|tcp| tcp.acknowledged == *number),
         Check::Window(within) => tcp.is_some_and(|tcp| within.holds(tcp.window.into())),
-        Check::Flags(test, flags, ignored) => tcp.is_some_and(|tcp| test.holds(tcp.flags & !ignored, *flags)),
+        Check::Flags(test, flags, ignored) => tcp.is_some_and(|tcp| compares(test, tcp.flags & !ignored, *flags)),
     }
 }
 
