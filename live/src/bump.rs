@@ -1,6 +1,6 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
-//! The card as a bump in the wire, or beside wires of its own: one thread takes frames in, lets the units work, sends the frames that leave, and
-//! serves requests of the control socket in between. It sleeps when there is nothing to do.
+//! The card as a bump in the wire, or beside wires of its own: one thread takes frames in, lets the units work, sends
+//! the frames that leave, and serves requests of the control socket in between. It sleeps when there is nothing to do.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::hash::{BuildHasher, RandomState};
