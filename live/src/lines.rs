@@ -3,10 +3,10 @@
 
 use std::io::{self, BufRead, Read};
 
-/// What a stream has next.
+/// The next part of a stream.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Line {
-    /// A line, or what stands in front of the end of the stream.
+    /// A line, or the bytes in front of the end of the stream.
     Whole,
     /// A line that is too long. It has been passed over, so that no part of it is taken for a line.
     TooLong,
@@ -17,7 +17,7 @@ pub(crate) enum Line {
 /// Adds the next line of a stream, of up to `longest` bytes with its end, to `line`.
 ///
 /// # Errors
-/// Those of the stream. What had come is in `line`.
+/// Those of the stream. `line` then has the bytes that came before.
 pub(crate) fn next(stream: &mut impl BufRead, longest: u64, line: &mut Vec<u8>) -> io::Result<Line> {
     let left = longest.saturating_sub(line.len() as u64);
     stream.take(left).read_until(b'\n', line)?;

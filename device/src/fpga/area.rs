@@ -96,7 +96,7 @@ struct Line {
     count: u32,
     /// The card has them once, however many parts of the engine there are.
     shared: bool,
-    /// Of all of them; None if `penstock synth` has not counted the block.
+    /// The sum over all of them; None if `penstock synth` has not counted the block.
     area: Option<Area>,
     counted: Counted,
 }
@@ -116,13 +116,13 @@ pub struct Areas {
     lines: Vec<Line>,
     /// The parts, their names in messages, and how many units each has.
     parts: Vec<(Owner, String, u32)>,
-    /// Parts of which nobody has counted anything.
+    /// Parts without any counted block.
     unknown: Vec<String>,
     board: String,
     /// Device and resources of the board; None: not known.
     has: Option<(String, Area)>,
     shell: Shell,
-    /// What the shell uses itself, and where that is from.
+    /// The resources that the shell itself uses, and the source of these figures.
     uses: Option<(Area, String)>,
 }
 
@@ -321,7 +321,7 @@ impl Areas {
             let card = Parts { owner: Owner::Card, count: 1, word: 0, first: true };
             areas.add(&read::<Rules>(root, file)?.areas, &counted, hardware, &card);
         }
-        // What the card has once for an engine, only its first part has.
+        // Only the first part of an engine has the blocks that the card has once for this engine.
         let mut seen: Vec<&str> = Vec::new();
         let groups = design.groups.iter().enumerate().map(|(index, group)| {
             let (engine, count) = (group.engine.name(), group.units.len() as u32);
@@ -545,7 +545,7 @@ mod tests {
         let text = of(vec![(Units(0), 8, Some(12.0), Exactly), (Card, 1, Some(5.0), Larger)]).excess().unwrap();
         assert!(text.contains("at least 101 block memories of 288 Kbit, and board has 100 beside corundum"), "{text}");
         assert!(text.contains("8 units take most, 96: with `count = 7` it has room"), "{text}");
-        // What may be smaller than counted does not count, and what was not counted neither.
+        // Blocks that may be smaller than counted do not count, nor do blocks without a count.
         let not =
             vec![(Units(0), 8, Some(12.0), Exactly), (Card, 1, Some(50.0), Smaller), (Block(0), 1, None, Exactly)];
         assert_eq!(of(not).excess(), None);

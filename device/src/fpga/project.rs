@@ -62,7 +62,7 @@ pub enum ProjectError {
         design: String,
         /// The board.
         board: String,
-        /// What it lacks, what takes most, and what to leave out.
+        /// The missing resources, the largest part, and the parts to leave out.
         excess: String,
     },
     /// A part of the design needs what the shell does not have.

@@ -45,7 +45,7 @@ pub enum ReportError {
         /// The earlier one.
         earlier: PathBuf,
     },
-    /// A folder has none.
+    /// A folder has no report.
     #[error(
         "{}: there is no report of utilization or timing in this folder; is it the one in which the tool has built, and has the build ended?",
         .0.display()
@@ -60,9 +60,9 @@ pub struct Utilization {
     pub device: String,
     /// How far the tool was: `Synthesized`, `Placed`, `Routed`.
     pub state: String,
-    /// What the design uses.
+    /// The resources that the design uses.
     pub used: Area,
-    /// What the device has.
+    /// The resources of the device.
     pub available: Area,
 }
 
@@ -96,7 +96,7 @@ pub struct TimingSummary {
     pub clocks: Vec<ClockTiming>,
 }
 
-/// What the reports of a build say.
+/// The contents of a build's reports.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct Reports {
     /// Resources, and the file that has them.
@@ -398,7 +398,7 @@ impl Reports {
     /// before `since` none counts.
     ///
     /// # Errors
-    /// The folder cannot be read, or has none.
+    /// The folder cannot be read, or has no report.
     pub fn of_folder(folder: &Path, since: Option<SystemTime>) -> Result<Self, ReportError> {
         let mut all = Self::default();
         for (changed, path) in candidates(folder)? {

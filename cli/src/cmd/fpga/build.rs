@@ -74,7 +74,7 @@ impl fmt::Display for Step {
     }
 }
 
-/// What to do for a project.
+/// The steps for a project.
 struct Plan {
     /// The project's folder, and its copy that the shell builds.
     copy: Option<(PathBuf, PathBuf)>,

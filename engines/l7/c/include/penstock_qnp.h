@@ -52,7 +52,7 @@ uint8_t qnp_message_type(const qnp_message *message);
 /* Adds a field by which cards dispatch, or another one, and copies its value. */
 void qnp_dispatch(qnp_message *message, uint8_t number, const void *value, size_t bytes);
 void qnp_field(qnp_message *message, uint8_t number, const void *value, size_t bytes);
-/* The value of the first field with this number, until the message is freed or changed; NULL if it has none such. */
+/* The first field with this number, until the message is freed or changed; NULL if the message has no such field. */
 const void *qnp_get(const qnp_message *message, uint8_t number, size_t *bytes);
 
 /* Sends a message and waits for its acknowledgement. `to` is an address with its port: "10.0.0.2:7000". */

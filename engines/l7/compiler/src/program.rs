@@ -107,7 +107,7 @@ impl MessageType {
             (Protocol::Memcached, _, 1) => key("get"),
             // A header of 4 bytes, and options within the first 255 bytes.
             (Protocol::Coap, _, 1) => SEEN - 1 - 4,
-            // Its window has the method and a path of one byte, too.
+            // Its window also has the method and a path of one byte.
             (Protocol::Coap, _, 4) => SEEN - 3 - 3 - 2,
             // A header of 20 bytes, and the head of the attribute.
             (Protocol::Radius, _, 1 | 2) => SEEN - 20 - 2,

@@ -279,7 +279,7 @@ fn names_fit_what_the_card_sees() {
     }
 }
 
-/// What a source that is wrong everywhere, or has one endless line, makes the compiler print and spend.
+/// The compiler prints and spends little on a source that is wrong everywhere, or has one endless line.
 #[test]
 fn faults_of_a_hostile_source_are_short() {
     let on =
