@@ -39,7 +39,7 @@ COPIES = ROOT / "build" / "mutants"
 # The bugs caught so far, a line each: the fingerprint of the bug, and its name.
 RECORD = COPIES / "caught"
 # What `compiles` knows how to compile, beside an engine's programs.
-COMPILED = (".sv", ".rs", ".py", ".c", ".h", ".S", ".js")
+COMPILED = (".sv", ".rs", ".py", ".c", ".h", ".S", ".js", ".cpp")
 # As the command line does it: firmware with the kit's start-up code and headers.
 COMPILE = ["cargo", "run", "--quiet", "--release", "--package", "penstock", "--", "compile"]
 # A bug may make a test hang; that also counts as a catch. A test has at least this long, and four times as long as on

@@ -38,18 +38,27 @@ pub(crate) struct Card {
 /// The carrier of a run's frames.
 #[derive(Debug, Clone)]
 pub(crate) enum On {
-    /// A target, with what `rtl` records.
-    Target(Target, Recording),
+    /// A target, with the way that `rtl` is simulated.
+    Target(Target, Simulation),
     /// A card behind a BAR.
     Card(Place),
 }
 
-/// Recordings of a run; on `rtl` only.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Recording {
+/// The simulation of a run on `rtl`.
+#[derive(Debug, Clone)]
+pub(crate) struct Simulation {
+    /// Waves are recorded.
     pub wave: Option<Wave>,
-    /// The places that frames pass.
+    /// The places that frames pass are recorded.
     pub hops: bool,
+    /// Threads that share it.
+    pub threads: u32,
+}
+
+impl Default for Simulation {
+    fn default() -> Self {
+        Self { wave: None, hops: false, threads: 1 }
+    }
 }
 
 impl Card {
@@ -68,7 +77,7 @@ impl Card {
     pub(crate) fn carry(&self, root: &Root, target: Target, traffic: &Traffic, rate: Rate) -> Result<Run, CardError> {
         let mut bar = Bar::new(self.design.units());
         let mut shown = |progress: Progress| bar.show(progress);
-        let mut device = self.open(root, On::Target(target, Recording::default()), None, &mut shown)?;
+        let mut device = self.open(root, On::Target(target, Simulation::default()), None, &mut shown)?;
         device.send(traffic, rate)?;
         let run = device.run(&mut shown)?;
         bar.finish();
@@ -85,9 +94,10 @@ impl Card {
         shown: &mut dyn FnMut(Progress),
     ) -> Result<Box<dyn Device>, CardError> {
         let mut device: Box<dyn Device> = match on {
-            On::Target(_, recording) if recording.wave.is_some() || recording.hops => {
-                let mut device = RtlDevice::open(root, &self.design, recording.wave, shown)?;
-                if recording.hops {
+            On::Target(Target::Rtl, simulation) => {
+                let mut device = RtlDevice::open(root, &self.design, simulation.wave, shown)?;
+                device.use_threads(simulation.threads);
+                if simulation.hops {
                     device.record_hops();
                 }
                 Box::new(device)

@@ -1,12 +1,12 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //
 // The clock loop around the card's Verilator model: MACs, a host queue, an AXI4-Lite master and the host's memory,
-// behind a C interface that device/src/rtl/model.rs loads. One thread; times are cycles since reset fell.
+// behind a C interface that device/src/rtl/model.rs loads. Times are cycles since reset fell.
 //
 // One cycle:  drive inputs ─> clk = 0, eval (inputs settle) ─> sample handshakes ─> clk = 1, eval (registers step)
 //
 // With PENSTOCK_UNITS the units are instances of separate models, one for each kind (split/), and this file carries
-// their wires.
+// their wires. Threads may share card and units in both evaluations of a cycle.
 
 #include <algorithm>
 #include <array>
@@ -21,6 +21,7 @@
 
 #include "Vcard.h"
 #ifdef PENSTOCK_UNITS
+#include "crew.h"
 #include "unit_model.h"
 #endif
 #include "verilated.h"
@@ -358,11 +359,25 @@ private:
     uint64_t random = 0x9E3779B97F4A7C15;
 };
 
+#ifdef PENSTOCK_UNITS
+// What a thread does in a phase.
+struct Share {
+    std::vector<uint32_t> order;  // of units: its own, then the others
+    std::string failure;
+    bool listens = false;  // the model's messages on this thread come here
+};
+// The time that the card takes to evaluate, in units.
+constexpr uint32_t CardInUnits = 3;
+#endif
+
 struct Card {
     VerilatedContext context;
     Vcard top{&context};
 #ifdef PENSTOCK_UNITS
     std::vector<std::unique_ptr<UnitModel>> units;
+    std::vector<Share> shares;  // of the threads
+    std::atomic<uint32_t> claimed{0};  // units that a thread has taken in this phase
+    std::unique_ptr<Crew> crew;  // last: its threads use all of these
 #endif
     std::string failure;
     uint64_t cycle = 0;
@@ -412,6 +427,7 @@ struct Card {
     ~Card() {
         listen();
 #ifdef PENSTOCK_UNITS
+        crew.reset();
         for (auto& unit : units) unit->final();
 #endif
         top.final();
@@ -553,20 +569,16 @@ struct Card {
     void settle() {
         top.clk = 0;
 #ifdef PENSTOCK_UNITS
-        for (int u = 0; u < PENSTOCK_UNITS; u++) {
-            top.from_unit[u] = units[u]->from_unit;
-            units[u]->clk = 0;
-            units[u]->rst = top.rst;
+        for (auto& unit : units) {
+            unit->clk = 0;
+            unit->rst = top.rst;
         }
         // Both sides of the wires have registers, so that one pass settles them; a combinational path needs more
         // passes.
-        for (int pass = 0; pass == 0 || !settled(); pass++) {
+        carry();
+        for (int pass = 0; pass == 0 || carry(); pass++) {
             if (pass == 8) return fail("the wires between card and units do not settle");
-            top.eval();
-            for (int u = 0; u < PENSTOCK_UNITS; u++) {
-                units[u]->to_unit = top.to_unit[u];
-                units[u]->eval();
-            }
+            eval();
         }
 #else
         top.eval();
@@ -577,26 +589,78 @@ struct Card {
     }
 
 #ifdef PENSTOCK_UNITS
-    // Whether the card has the units' present outputs; if not, passes them on.
-    bool settled() {
-        bool same = true;
+    // Carries the wires between card and units; whether one of them has changed.
+    bool carry() {
+        bool changed = false;
+        const auto copy = [&](auto& to, const auto& from) {
+            if (std::memcmp(&to, &from, sizeof to) == 0) return;
+            to = from;
+            changed = true;
+        };
         for (int u = 0; u < PENSTOCK_UNITS; u++) {
-            if (std::memcmp(&top.from_unit[u], &units[u]->from_unit, sizeof units[u]->from_unit) == 0) continue;
-            top.from_unit[u] = units[u]->from_unit;
-            same = false;
+            copy(top.from_unit[u], units[u]->from_unit);
+            copy(units[u]->to_unit, top.to_unit[u]);
         }
-        return same;
+        return changed;
+    }
+
+    // Evaluates card and units, which do not see each other meanwhile.
+    void eval() {
+        if (!crew) {
+            top.eval();
+            for (auto& unit : units) unit->eval();
+            return;
+        }
+        claimed.store(0, std::memory_order_relaxed);
+        crew->run();
+        for (const Share& share : shares)
+            if (!share.failure.empty()) fail(share.failure);
+    }
+
+    // What thread t evaluates: its units, and then those that the others have not come to.
+    void eval_share(unsigned t) {
+        Share& share = shares[t];
+        if (t == 0) top.eval();
+        else if (!share.listens) {
+            Verilated::threadContextp(&context);
+            failure_sink = &share.failure;
+            share.listens = true;
+        }
+        for (const uint32_t u : share.order) {
+            const uint32_t mine = uint32_t{1} << u;
+            if ((claimed.load(std::memory_order_relaxed) & mine) == 0 && (claimed.fetch_or(mine, std::memory_order_relaxed) & mine) == 0)
+                units[u]->eval();
+        }
     }
 #endif
 
+    // Shares card and units among this many threads. Each begins with the same units in each phase, whose state is then
+    // in its processor's cache. The first has the card and fewer units.
+    void use_threads(uint32_t threads) {
+#ifdef PENSTOCK_UNITS
+        crew.reset();
+        if (threads <= 1) return;
+        const uint32_t total = CardInUnits + PENSTOCK_UNITS;
+        const auto begin = [&](uint32_t t) { return std::max(total * t / threads, CardInUnits) - CardInUnits; };
+        shares = std::vector<Share>(threads);
+        for (uint32_t t = 0; t < threads; t++) {
+            for (uint32_t u = begin(t); u < begin(t + 1); u++) shares[t].order.push_back(u);
+            for (uint32_t u = PENSTOCK_UNITS; u-- > 0;)
+                if (u < begin(t) || u >= begin(t + 1)) shares[t].order.push_back(u);
+        }
+        crew = std::make_unique<Crew>(threads, [this](unsigned t) { eval_share(t); });
+#else
+        (void)threads;
+#endif
+    }
+
     void edge() {
         top.clk = 1;
-        top.eval();
 #ifdef PENSTOCK_UNITS
-        for (auto& unit : units) {
-            unit->clk = 1;
-            unit->eval();
-        }
+        for (auto& unit : units) unit->clk = 1;
+        eval();
+#else
+        top.eval();
 #endif
 #ifdef PENSTOCK_WAVE
         if (wave.isOpen()) wave.dump(2 * cycle + 1);
@@ -723,6 +787,9 @@ EXPORT void penstock_pace(Card* card, uint32_t stream, const Pace* receive, cons
     in.repeat = receive->repeat;
     card->sink[stream].credit = Credit{static_cast<int64_t>(transmit->wire), 0};
 }
+
+// Shares the model's work among this many threads.
+EXPORT void penstock_threads(Card* card, uint32_t threads) { card->use_threads(threads); }
 
 // Whether the bytes of frames that leave are kept, or only their records.
 EXPORT void penstock_keep_bytes(Card* card, uint32_t keep) { card->keep_bytes = keep; }

@@ -71,6 +71,7 @@ def test_missing_file(missing: str, kind: str, tmp_path: Path, make_design: Desi
         (["--in", "a.pcap@foo"], ["`foo` is no port", "FILE@host"]),
         (["--rate", "line"], ["--rate needs --target rtl or fpga"]),
         (["--wave", "x.fst"], ["--wave needs --target rtl"]),
+        (["--threads", "2"], ["--threads needs --target rtl"]),
     ],
 )
 def test_options_that_mean_nothing(

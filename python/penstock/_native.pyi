@@ -50,6 +50,7 @@ class Card:
         units: list[tuple[str | None, int]],
         ports: int | None,
         policy: str | None,
+        threads: int,
     ) -> Card: ...
     def close(self) -> None: ...
     def about(

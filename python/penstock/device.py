@@ -97,6 +97,7 @@ class Device(OfEngines):
         units: int | Mapping[str, int] | None = None,
         ports: int | None = None,
         policy: Policy | None = None,
+        threads: int = 1,
         load: bool = True,
     ) -> Device:
         """Opens a design (a TOML file, docs/designs.md) and loads its program.
@@ -106,7 +107,8 @@ class Device(OfEngines):
         a minute or two. `card` says where the card is on fpga: "pci:0000:81:00.0", a real one, "sim:SOCKET", one that
         `penstock fpga sim` simulates, or "sim", the default, a simulated one of its own, or "sim-corundum", the same
         in Corundum's shell (docs/cards.md). `program` (see `Program`), `tables`, `units` (1..32), `ports` (1..4) and
-        `policy` replace those of the design.
+        `policy` replace those of the design. `threads` (1..32) share the simulation on rtl; each needs an idle
+        processor, and results stay the same.
         If the design has several groups of units, `program` and `units` are mappings from the names of groups, and a
         table that several groups have is called "GROUP.TABLE". `load=False` leaves the units in reset, for a later
         `load`.
@@ -117,7 +119,9 @@ class Device(OfEngines):
         # Lists without a file are written into a folder that lives as long as the device.
         folder = tempfile.TemporaryDirectory(prefix="penstock-")
         files = {name: listed(name, table, folder.name) for name, table in tables.items()}
-        opened = _native.Card(__file__, design, target, card, by_group(program), files, by_group(units), ports, policy)
+        opened = _native.Card(
+            __file__, design, target, card, by_group(program), files, by_group(units), ports, policy, threads
+        )
         device = cls(opened, tables, folder)
         if load:
             try:

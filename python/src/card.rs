@@ -6,6 +6,7 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use penstock_device::fpga::{FpgaDevice, NoPlace, Place};
+use penstock_device::rtl::RtlDevice;
 use penstock_device::{
     Departure, Design, DesignError, Device, DeviceError, ForGroup, Image, Kept, Outcome, Override, PartId, PartImage,
     Policy, Port, Progress, Rate, Root, Run, Target, Traffic, capture, files, note, open,
@@ -25,6 +26,8 @@ pub(crate) struct Changes {
     pub units: Vec<ForGroup<u32>>,
     pub ports: Option<u32>,
     pub policy: Option<String>,
+    /// Threads that share the simulation on rtl.
+    pub threads: u32,
 }
 
 /// The results of a run.
@@ -69,6 +72,10 @@ impl Card {
         }
         let place =
             place.map_or(Ok(Place::default()), str::parse).map_err(|error: NoPlace| Error::Word(error.to_string()))?;
+        if !(1..=32).contains(&changes.threads) || (changes.threads > 1 && target != Target::Rtl) {
+            let wrong = format!("{} threads: give 1 to 32 of them on rtl, and 1 elsewhere", changes.threads);
+            return Err(Error::Word(wrong));
+        }
         let policy = changes.policy.map(|word| {
             let wrong = format!("`{word}` is no policy: give round-robin, least-loaded, flow-hash or flow-hash-drop");
             Policy::parse(&word).ok_or(DesignError::Option(wrong))
@@ -86,7 +93,12 @@ impl Card {
             files::readable(design.program(part), design.engine(part).way_out())?;
         }
         let device = match target {
-            Target::Soft | Target::Rtl => open(&root, &design, target, &mut announce)?,
+            Target::Soft => open(&root, &design, target, &mut announce)?,
+            Target::Rtl => {
+                let mut device = RtlDevice::open(&root, &design, None, &mut announce)?;
+                device.use_threads(changes.threads);
+                Box::new(device)
+            }
             Target::Fpga => Box::new(FpgaDevice::open(&root, &design, &place, &mut announce)?),
         };
         Ok(Self { root, design, target, device, image: None, traffic: Traffic::default(), faults: Vec::new(), stop })

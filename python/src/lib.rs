@@ -78,7 +78,7 @@ impl PyCard {
 impl PyCard {
     /// Opens a design; `package` is a file of the Python package, above which the checkout is searched.
     #[new]
-    #[pyo3(signature = (package, design, target, card, programs, tables, units, ports, policy))]
+    #[pyo3(signature = (package, design, target, card, programs, tables, units, ports, policy, threads))]
     #[allow(clippy::too_many_arguments)]
     fn open(
         py: Python<'_>,
@@ -91,9 +91,10 @@ impl PyCard {
         units: Vec<(Option<String>, u32)>,
         ports: Option<u32>,
         policy: Option<String>,
+        threads: u32,
     ) -> PyResult<Self> {
         let (programs, units) = (for_groups(programs), for_groups(units));
-        let changes = Changes { programs, tables, units, ports, policy };
+        let changes = Changes { programs, tables, units, ports, policy, threads };
         let make = move |stop| {
             let root = Root::named().unwrap_or_else(|| Root::above(&package))?;
             Card::open(root, &design, &target, card.as_deref(), changes, stop)

@@ -322,6 +322,9 @@ def test_what_is_refused(target: str, tmp_path: Path) -> None:
         Device.open(tmp_path / "none.toml", target)
     with pytest.raises(UnsupportedError, match="`fast` is no target: give soft, rtl or fpga"):
         Device.open(FORWARD, "fast")
+    for threads in [0, 33] if target == "rtl" else [0, 2]:
+        with pytest.raises(UnsupportedError, match=f"{threads} threads: give 1 to 32 of them on rtl"):
+            Device.open(FORWARD, target, threads=threads)
     with Device.open(FIREWALL, target, units=4, tables={"ip_prefix": ["192.0.2.0/24"]}) as card:
         for wrong, error in [
             (["192.0.2.1/24"], TableError),

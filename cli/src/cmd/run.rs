@@ -16,7 +16,7 @@ use penstock_device::{
 use penstock_engine::{note, say};
 use signal_hook::consts::{SIGINT, SIGTERM};
 
-use crate::card::{Card, CardError, On, Recording};
+use crate::card::{Card, CardError, On, Simulation};
 use crate::cmd::tables::{Tables, table};
 use crate::dump;
 use crate::files::{self, FileError};
@@ -94,6 +94,11 @@ pub(crate) struct Args {
     /// Dispatch by this policy: round-robin, least-loaded, flow-hash or flow-hash-drop.
     #[arg(long, value_parser = policy)]
     pub policy: Option<Policy>,
+    /// Share the simulation of card and units (rtl) among this many threads. Results stay the same.
+    ///
+    /// Each thread needs a processor of its own that is idle; on a machine with other work, one thread is faster.
+    #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=32), conflicts_with = "wave")]
+    pub threads: u32,
     /// Halt this unit at its first instruction and wait for gdb at this port of the machine [default port: 3333]; the
     /// others go on
     ///
@@ -169,6 +174,8 @@ pub(crate) enum RunError {
     WaveOnSoft,
     #[error("--trace needs --target rtl: on soft a frame's way takes no time, and a card on fpga does not tell it")]
     TraceOnSoft,
+    #[error("--threads needs --target rtl: soft runs on one thread, and a card on fpga is not simulated here")]
+    ThreadsElsewhere,
     #[error("--card needs --target fpga")]
     CardElsewhere,
     #[error(transparent)]
@@ -204,7 +211,7 @@ pub(crate) fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     let mut inputs = Inputs::open(&args.inputs, args.part, &stop)?;
     let wave =
         args.wave.as_ref().map(|file| Wave { file: file.clone(), from: args.wave_from, cycles: args.wave_cycles });
-    let recording = Recording { wave, hops: args.trace.is_some() };
+    let simulation = Simulation { wave, hops: args.trace.is_some(), threads: args.threads };
     open_outputs(args, card.design.ports, packing)?;
     if let (Out::Folder(folder), Some(debugged)) = (&args.out, args.gdb)
         && let Some(image) = card.image.of_unit(debugged.unit)
@@ -214,7 +221,7 @@ pub(crate) fn run(args: &Args, root: &Root) -> Result<(), RunError> {
     show::step(format_args!("captures are open"));
     let on = match target {
         Target::Fpga => On::Card(place),
-        Target::Soft | Target::Rtl => On::Target(target, recording),
+        Target::Soft | Target::Rtl => On::Target(target, simulation),
     };
     let mut bar = Bar::new(card.design.units());
     let mut device = card.open(root, on, args.gdb, &mut |progress| bar.show(progress))?;
@@ -288,6 +295,9 @@ fn check(args: &Args, target: Target) -> Result<(), RunError> {
     }
     if args.trace.is_some() && target != Target::Rtl {
         return Err(RunError::TraceOnSoft);
+    }
+    if args.threads > 1 && target != Target::Rtl {
+        return Err(RunError::ThreadsElsewhere);
     }
     if args.rate.is_some_and(|rate| rate != Rate::Turns) && target == Target::Soft {
         return Err(RunError::RateOnSoft);

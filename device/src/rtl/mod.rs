@@ -154,6 +154,13 @@ impl RtlDevice {
         Self::begin(design, model)
     }
 
+    /// From now on this many threads share the simulation of card and units. Frames and cycles stay the same. It is for
+    /// machines with idle processors, since threads look for work for some 50 us before they sleep. A model that records
+    /// waves has one thread.
+    pub fn use_threads(&mut self, threads: u32) {
+        self.machine.use_threads(threads);
+    }
+
     /// From now on [`Run::hops`] records the places that frames pass.
     pub fn record_hops(&mut self) {
         self.machine.keep_hops(true);

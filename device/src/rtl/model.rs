@@ -130,6 +130,7 @@ struct Functions {
     close: unsafe extern "C" fn(Card),
     cycle: unsafe extern "C" fn(Card) -> u64,
     failure: unsafe extern "C" fn(Card) -> *const c_char,
+    threads: unsafe extern "C" fn(Card, u32),
     pace: unsafe extern "C" fn(Card, u32, *const Pace, *const Pace),
     keep_bytes: unsafe extern "C" fn(Card, u32),
     queue: unsafe extern "C" fn(Card, *const Frame, usize, *const u8, usize),
@@ -175,6 +176,7 @@ impl Model {
             close: symbol!("close"),
             cycle: symbol!("cycle"),
             failure: symbol!("failure"),
+            threads: symbol!("threads"),
             pace: symbol!("pace"),
             keep_bytes: symbol!("keep_bytes"),
             queue: symbol!("queue"),
@@ -208,6 +210,12 @@ impl Model {
         // SAFETY: the string lives until the next call; it is copied here.
         let text = unsafe { CStr::from_ptr((self.functions.failure)(self.card)) }.to_string_lossy();
         (!text.is_empty()).then(|| text.into_owned())
+    }
+
+    /// Shares the work among this many threads, one of which is the caller's.
+    pub fn use_threads(&mut self, threads: u32) {
+        // SAFETY: plain value. The threads end with the card, or with the next call.
+        unsafe { (self.functions.threads)(self.card, threads) }
     }
 
     /// Sets how fast a stream receives and transmits.
