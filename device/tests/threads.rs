@@ -5,8 +5,11 @@
 use penstock_device::rtl::RtlDevice;
 use penstock_device::{Design, Device, ForGroup, Image, Override, Port, Rate, Root, Traffic};
 
-/// Frames of many sizes, with the cycles in which they entered and left, and what the card counted.
-fn run(device: &mut RtlDevice) -> (Vec<(Port, u64, u64, Vec<u8>)>, String) {
+/// A frame that left: where, the cycles in which it entered and left, its bytes.
+type Frame = (Port, u64, u64, Vec<u8>);
+
+/// Sends frames of many sizes; gives those that left, and what the card counted.
+fn run(device: &mut RtlDevice) -> (Vec<Frame>, String) {
     let mut traffic = Traffic::default();
     for number in 0..300_usize {
         let size = [60, 61, 127, 128, 129, 700, 1514][number % 7];

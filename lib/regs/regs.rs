@@ -27,9 +27,8 @@ pub const CARD_UNIT_READ: u32 = 0x24;
 /// Ports that may receive; a frame that arrives at a disabled port is dropped and counted.
 pub const CARD_PORT_ENABLE: u32 = 0x28;
 /// Dispatch policy: 0 round robin, 1 least loaded (of a cluster), 2 flow hash (waits while the unit is full, see
-/// UNIT_TIMEOUT), 3 flow hash that drops, 4 as told: the inline chain names a unit or a key, and frames of which it
-/// says neither go by their flow hash and wait; higher values are 4. Frames of which it does go there under every
-/// policy.
+/// UNIT_TIMEOUT), 3 flow hash that drops. A frame of which the inline chain names a unit or a key goes there under
+/// every policy, and waits while the unit is full.
 pub const CARD_POLICY: u32 = 0x30;
 /// Units that the dispatcher gives frames to. A unit whose bit falls drains: its slots come back, none goes out. With a
 /// flow hash policy change RETA first: frames for a disabled unit are dropped.

@@ -127,7 +127,7 @@ module card_regs
           writable_q <= 1'b1;
         end
         CARD_POLICY: begin
-          policy <= cfg.wdata[2] ? PolicyAsTold : policy_e'(cfg.wdata[2:0]);
+          policy <= policy_e'(cfg.wdata[1:0]);
           writable_q <= 1'b1;
         end
         CARD_UNIT_ENABLE: begin

@@ -147,7 +147,7 @@ module dispatcher
   logic nobody_q;  // there is no unit to choose
   always_ff @(posedge clk) nobody_q <= declared == 0;
   logic by_hash_q;
-  always_ff @(posedge clk) by_hash_q <= policy == PolicyFlowHash || policy == PolicyFlowHashDrop || policy == PolicyAsTold;
+  always_ff @(posedge clk) by_hash_q <= policy == PolicyFlowHash || policy == PolicyFlowHashDrop;
   (* ram_style = "distributed" *) unit_t reta_mem[128];
   always_ff @(posedge clk) if (reta_we) reta_mem[reta_addr] <= reta_wdata;
 

@@ -5,12 +5,11 @@ package shell_pkg;
   import penstock_pkg::*;
 
   // Values of the register POLICY (shell/regs/card.rdl).
-  typedef enum logic [2:0] {
-    PolicyRoundRobin   = 3'd0,
-    PolicyLeastLoaded  = 3'd1,
-    PolicyFlowHash     = 3'd2,  // waits while the unit is full
-    PolicyFlowHashDrop = 3'd3,  // drops while the unit is full
-    PolicyAsTold       = 3'd4   // as an inline block tells; frames of which none does go by their flow hash and wait
+  typedef enum logic [1:0] {
+    PolicyRoundRobin   = 2'd0,
+    PolicyLeastLoaded  = 2'd1,
+    PolicyFlowHash     = 2'd2,  // waits while the unit is full
+    PolicyFlowHashDrop = 2'd3   // drops while the unit is full
   } policy_e;
 
   // Register stages, each way, of the links that may cross from one die to another: the parameter `Stages` of the card,

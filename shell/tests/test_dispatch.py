@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 
 SOURCES, FRAMES, UNITS, CLUSTERS, CLUSTER = 4, 3, 8, 2, 4
 PORT_0, PORT_1, HOST, LOOPBACK = range(SOURCES)
-ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP, AS_TOLD = range(5)
+ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP = range(4)
 TO_ANY, TO_UNIT = 3, 0x40
 TELL_UNIT, TELL_KEY = 0x100, 0x80  # beside 7 bits: which
 BEAT, TAIL = 64, 16
@@ -696,7 +696,7 @@ async def a_named_unit_that_keeps_its_slots(dut: Any) -> None:
     then they are dropped, and frames for other units go on.
     """
     limit = 500
-    for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP, AS_TOLD):
+    for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP):
         bench = Bench(dut)
         await bench.start([4] * UNITS, policy=policy)
         await bench.reta([i % UNITS for i in range(128)])
@@ -769,10 +769,10 @@ async def reta_names_a_unit_without_slots(dut: Any) -> None:
 @cocotb.test()
 async def inline_blocks_tell(dut: Any) -> None:
     """Whatever POLICY is, a frame that is told a unit goes there, one that is told a key where RETA says, and both wait
-    while the unit is full. The policy "as told" sends others by their flow hash.
+    while the unit is full.
     """
     bench = Bench(dut)
-    for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP, AS_TOLD):
+    for policy in (ROUND_ROBIN, LEAST_LOADED, FLOW_HASH, FLOW_HASH_DROP):
         await bench.start([3] * UNITS, policy=policy)
         # A unit that nobody chooses is there for frames that are told so.
         ingress, outside = 0xEF, 4
@@ -796,7 +796,7 @@ async def inline_blocks_tell(dut: Any) -> None:
             bench.send(HOST)
         await bench.drain()
         assert [frame.unit for frame, _ in told] == [unit for _, unit in told], f"policy {policy}"
-        if policy in (FLOW_HASH, AS_TOLD):
+        if policy == FLOW_HASH:
             assert [frame.unit for frame in untold] == [table[frame.flow] for frame in untold], f"policy {policy}"
         if policy == FLOW_HASH_DROP:
             # They drop while their unit is full, and nothing else does.

@@ -32,7 +32,7 @@ SHARE, PARAM_L, PARAM_H, NUMBER = 0, 4, 8, 12  # registers of a block
 NOTHING, TO_PORT, TO_HOST, TO_UNIT, TO_KEY, DROP, MARK, TELL_MARK, ABSORB, COPY, TIME, TELL_TENANT, RECORD = range(13)
 ONWARD, DROPPED, REFUSED, ABSORBED = "onward", "dropped", "refused", "absorbed"
 REASONS = ("BLOCKED", "OVERSIZE", "REFUSED")
-AS_TOLD = 4
+FLOW_HASH = 2
 RECEIVED, TO_FIRST_BYTE = 0x14, 1  # a register and a mode of an echo unit
 MADE = 0x80  # source of frames that block 0 makes
 LONGEST = 16384
@@ -162,7 +162,7 @@ class Traffic:
 async def started(dut: Any, mode: int = 0) -> tuple[CardBench, Traffic]:
     bench = CardBench(dut)
     await bench.start()
-    await bench.boot(policy=AS_TOLD, mode=mode)
+    await bench.boot(policy=FLOW_HASH, mode=mode)
     keys = [bench.rng.randrange(UNITS) for _ in range(128)]
     for key, unit in enumerate(keys):
         await bench.write(regs.CARD_RETA + 4 * key, unit)

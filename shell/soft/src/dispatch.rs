@@ -16,18 +16,15 @@ pub enum Policy {
     FlowHash,
     /// The unit that the flow hash names; the frame is dropped while that unit is full.
     FlowHashDrop,
-    /// The unit that an inline block names; frames without such a verdict go as under [`Policy::FlowHash`].
-    AsTold,
 }
 
 impl Policy {
     pub(crate) fn from_code(code: u32) -> Self {
-        match code & 7 {
+        match code & 3 {
             0 => Self::RoundRobin,
             1 => Self::LeastLoaded,
             2 => Self::FlowHash,
-            3 => Self::FlowHashDrop,
-            _ => Self::AsTold,
+            _ => Self::FlowHashDrop,
         }
     }
 }
@@ -152,7 +149,7 @@ impl Dispatcher {
 
     /// The unit that the flow hash names, when it decides.
     fn named(&self, hash: u32) -> Option<u8> {
-        let by_hash = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop | Policy::AsTold);
+        let by_hash = matches!(self.policy, Policy::FlowHash | Policy::FlowHashDrop);
         by_hash.then(|| self.reta[hash as usize % RETA])
     }
 

@@ -131,7 +131,6 @@ impl Card {
                 Policy::LeastLoaded => 1,
                 Policy::FlowHash => 2,
                 Policy::FlowHashDrop => 3,
-                Policy::AsTold => 4,
             },
             regs::CARD_UNIT_ENABLE => self.dispatcher.enabled,
             regs::CARD_UNIT_INGRESS => self.dispatcher.ingress,
