@@ -11,6 +11,7 @@ record_idle.sv
 axi_idle.sv
 axi_wire.sv
 axi_check.sv
+axil_check.sv
 loop_if.sv
 broadcast_if.sv
 map_pkg.sv

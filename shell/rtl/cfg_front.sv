@@ -225,6 +225,8 @@ module cfg_front
   assign rvalid = state_q == Respond && !we_q;
   assign bresp  = err_q ? SlvErr : Okay;
   assign rresp  = err_q ? SlvErr : Okay;
+
+  axil_check i_check (.*);
 endmodule
 
 `default_nettype wire

@@ -177,38 +177,48 @@ async def configuration_channels(dut: Any) -> None:
     valids = [getattr(dut, f"s_axil_{channel}valid") for channel in ("aw", "w", "ar")]
     readies = [getattr(dut, f"s_axil_{channel}ready") for channel in ("aw", "w", "ar")]
     await FallingEdge(dut.clk)
-    before = [int(ready.value) for ready in readies]
+    ready_before = [int(ready.value) for ready in readies]
     for pattern in range(8):
         for bit, valid in enumerate(valids):
             valid.value = pattern >> bit & 1
         await Timer(1, "ps")
-        assert [int(ready.value) for ready in readies] == before, (
+        assert [int(ready.value) for ready in readies] == ready_before, (
             f"valids {pattern:03b} change a ready within the cycle"
         )
     for valid in valids:
         valid.value = 0
     await RisingEdge(dut.clk)
 
-    rng, count = bench.rng, 150
-    paces = [rng.choice([lambda: 0, lambda: rng.randrange(3), lambda: rng.randrange(30)]) for _ in range(5)]
-    words = [rng.randrange(1 << bench.units) for _ in range(count)]
-    writes = cocotb.start_soon(take(dut, "b", paces[3], count))
-    reads = cocotb.start_soon(take(dut, "r", paces[4], count))
-    address = {"awaddr": regs.CARD_UNIT_WRITE_MASK}
-    cocotb.start_soon(send(dut, "aw", paces[0], [address] * count))
-    cocotb.start_soon(send(dut, "w", paces[1], [{"wdata": word, "wstrb": 0xF} for word in words]))
-    cocotb.start_soon(send(dut, "ar", paces[2], [{"araddr": regs.CARD_UNIT_WRITE_MASK}] * count))
-    await First(Combine(writes, reads), ClockCycles(dut.clk, 100 * count))
-    assert writes.done() and reads.done(), "accesses are not answered"
-    assert {response for response, _ in writes.result() + reads.result()} == {0}
-    # Reads find the values that were written before, in order; each turn lets one access of the other kind pass.
-    rest = iter([int(word) for word in [0, *words]])
-    found = [data for _, data in reads.result()]
-    last = None
-    for data in found:
-        assert data == last or data in rest, f"a read found {data:#x}"
-        last = data
-    assert await bench.read(regs.CARD_UNIT_WRITE_MASK) == words[-1]
+    rng, count = bench.rng, 100
+    at_once, soon, late = lambda: 0, lambda: rng.randrange(3), lambda: 10 + rng.randrange(30)
+    before = 0
+    # The addresses of writes come long before the words, long after them, and both orders mixed. Writes and reads that
+    # always wait are served in turns.
+    for address_pace, word_pace in [(at_once, late), (late, at_once), (soon, soon), (late, late), (at_once, at_once)]:
+        in_turns = address_pace is word_pace is at_once
+        words = [rng.randrange(1 << bench.units) for _ in range(count)]
+        writes = cocotb.start_soon(take(dut, "b", at_once if in_turns else rng.choice([at_once, soon, late]), count))
+        reads = cocotb.start_soon(take(dut, "r", at_once if in_turns else rng.choice([at_once, soon, late]), count))
+        address = {"awaddr": regs.CARD_UNIT_WRITE_MASK}
+        cocotb.start_soon(send(dut, "aw", address_pace, [address] * count))
+        cocotb.start_soon(send(dut, "w", word_pace, [{"wdata": word, "wstrb": 0xF} for word in words]))
+        pace = at_once if in_turns else rng.choice([at_once, soon, late])
+        cocotb.start_soon(send(dut, "ar", pace, [{"araddr": regs.CARD_UNIT_WRITE_MASK}] * count))
+        if in_turns:
+            await First(writes, reads)
+            await First(Combine(writes, reads), ClockCycles(dut.clk, 40))
+        else:
+            await First(Combine(writes, reads), ClockCycles(dut.clk, 100 * count))
+        assert writes.done() and reads.done(), "accesses are not answered"
+        assert {response for response, _ in writes.result() + reads.result()} == {0}
+        # Reads find the values that were written before, in order; each turn lets one access of the other kind pass.
+        rest = iter([before, *words])
+        last = None
+        for _, data in reads.result():
+            assert data == last or data in rest, f"a read found {data:#x}"
+            last = data
+        before = words[-1]
+        assert await bench.read(regs.CARD_UNIT_WRITE_MASK) == before
 
 
 @full_rate
