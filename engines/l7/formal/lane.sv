@@ -11,8 +11,8 @@
 //
 // Taken for granted:
 // - of the table (table.sv) and the pool of slots (pool.sv): a lookup that finds the slot was for the key of its
-//   message, which is in the table; a slot that the pool offers has no message, and is offered until it is taken; a free
-//   page is offered two cycles after its return;
+//   message, which is in the table; a slot that is taken is not offered until it returns, and one that is offered stays
+//   until it is taken; a free page is offered two cycles after its return;
 // - of l7_filter: a packet begins with its first beat and has all beats of its payload; a packet that is not malformed
 //   has payload, and its number is below its count; a beat waits unchanged until it is taken;
 // - of the matchers: one decision for a window, after its last beat;
@@ -237,19 +237,24 @@ module lane
     assume (dut.i_records.open_watched == watched);
     if (dut.i_cache.read_q && dut.i_cache.open_hit && dut.i_cache.open_slot == watched)
       assume (tabled_q && dut.i_cache.app_q == app_q && dut.i_cache.key_q == key_q);
-    assume (!(dut.slot_valid && dut.new_slot == watched && used_q && !books));
     if (decided && decided_slot == watched) assume (deciding_q && windowed_q);
     if (slot_give && slot_give_id == watched) assume (used_q && ended_q && !deciding_q);
   end
 
   // ---- slots of the pool
-  logic offered_q;
+  logic offered_q, taken_q;
   msg_t offer_q;
   always_ff @(posedge clk) begin
-    offered_q <= dut.slot_valid && !(dut.accepted_q && !dut.booked_q.known) && !rst;
+    offered_q <= dut.slot_valid && !dut.i_slots.take && !rst;
     offer_q <= dut.new_slot;
+    if (dut.i_slots.take && dut.new_slot == watched) taken_q <= 1'b1;
+    if (slot_give && slot_give_id == watched) taken_q <= 1'b0;
+    if (rst) taken_q <= 1'b0;
   end
-  always_comb assume (!offered_q || (dut.slot_valid && dut.new_slot == offer_q));
+  always_comb begin
+    assume (!offered_q || (dut.slot_valid && dut.new_slot == offer_q));
+    assume (!(dut.slot_valid && dut.new_slot == watched && taken_q));
+  end
 
   // ---- pages of the pool: those that are free, and those that have come back in the last two cycles
   logic [11:0] free_q;
@@ -268,8 +273,8 @@ module lane
   always_comb
     if (started) begin
       assert (!dut.page_take || dut.page_valid);
-      // The slot that is taken is the one that was given to the message.
-      assert (!dut.accepted_q || dut.booked_q.known || (dut.slot_valid && dut.new_slot == dut.body_q.slot));
+      // The slot that is taken is the one that the message has.
+      assert (!dut.i_slots.take || (dut.slot_valid && dut.new_slot == dut.body_q.slot));
       if (mine) begin
         assert (dut.known == used_q);
         assert (!books);
@@ -370,6 +375,7 @@ module lane
       assert (dut.matching_q[watched] == (deciding_q && !(books && number == '0)));
 
       // The message
+      assert (used_q == (taken_q || (books && !dut.booked_q.known)));
       if (!used_q)
         assert (!tabled_q && !deciding_q && !in_body && !after_body && !ends && !windows && !places && !heads);
       if (used_q) begin

@@ -57,7 +57,7 @@ module l7_filter
     logic is_qnp;  // long enough for a QNP header
     shape_t shape;
     logic [127:0] source;
-    logic [15:0] ip_len;  // what the IP header says of bytes from the UDP header on
+    logic [15:0] ip_len;  // what the IP header says of bytes: with IPv6 from the UDP header on, with IPv4 also its own 20
     logic [15:0] sport;
     logic [15:0] dport;
     logic [15:0] udp_len;
@@ -105,7 +105,7 @@ module l7_filter
   logic [2*DataW-1:0] pair;
   logic [8*70-1:0] l3;  // from the IP header on: IPv6, UDP, QNP
   logic [8*30-1:0] l4;
-  logic [15:0] ethertype, ip_len;
+  logic [15:0] ethertype;
   logic v4, v6;
 
   function automatic logic [15:0] be16(logic [15:0] wire_order);
@@ -126,9 +126,7 @@ module l7_filter
     found.is_udp = (v4 || v6) && in_q.meta.len >= len_t'(head_bytes('{plain: 1'b1, v6: v6, vlan: found.shape.vlan}));
     found.is_qnp = (v4 || v6) && in_q.meta.len >= len_t'(head_bytes(found.shape));
     found.source = v6 ? l3[8*8+:128] : 128'(l3[8*12+:32]);
-    // Both differences are ready when the tag is known.
-    ip_len = found.shape.vlan ? be16(pair[8*(L3+4+2)+:16]) - 16'd20 : be16(pair[8*(L3+2)+:16]) - 16'd20;
-    found.ip_len = v6 ? be16(l3[8*4+:16]) : ip_len;
+    found.ip_len = v6 ? be16(l3[8*4+:16]) : be16(l3[8*2+:16]);
     found.sport = be16(l4[0+:16]);
     found.dport = be16(l4[8*2+:16]);
     found.udp_len = be16(l4[8*4+:16]);
@@ -216,7 +214,7 @@ module l7_filter
     info.hash = find_q.meta.hash;
     too_short_udp = found_q.udp_len < 16'd9;
     too_short_qnp = found_q.udp_len < 16'd31;
-    misled = found_q.ip_len != found_q.udp_len ||
+    misled = found_q.ip_len != (found_q.shape.v6 ? found_q.udp_len : found_q.udp_len + 16'd20) ||
         17'(found_q.udp_len) + 17'(head_bytes(found_q.shape)) - 17'd30 > 17'(find_q.meta.len);
     misnumbered = found_q.count == '0 || found_q.count > 8'(Packets) || found_q.number >= found_q.count;
   end
