@@ -247,7 +247,7 @@ async def a_field_in_further_beats(dut: Any) -> None:
 
 @cocotb.test()
 async def a_field_behind_others(dut: Any) -> None:
-    """The first step waits a cycle for each field ahead of its own. The second step does not wait for the next field."""
+    """The first step waits a cycle for each field ahead of its own. The second step finds the next field there."""
     bench = Bench(dut, 8)
     await bench.start()
     steps = chain(4)
