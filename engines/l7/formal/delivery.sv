@@ -206,7 +206,7 @@ module delivery
   end
 
   // ---- what queues and memories keep
-  wire queued_t queued_i = {dut.dest.app, dut.joined_slot, dut.most_beats[dut.joined_slot]};
+  wire queued_t queued_i = dut.joining_q;
   logic [Queues-1:0] in_queue;
   queued_t [Queues-1:0] queued;
   for (genvar q = 0; q < Queues; q++) begin : gen_queue
@@ -312,6 +312,7 @@ module delivery
   wire packet_place_t k_word = dut.i_packets.i_queue.word_q;
   wire packet_place_t k_kept = dut.i_packets.i_queue.kept_word_q;
   wire event_t e_word = dut.i_events.i_queue.word_q;
+  wire in_join = dut.joined_q && dut.joining_q.slot == watched;
   wire in_fetch = dut.fetch_valid_q && dut.fetch_q.of.slot == watched;
   wire in_read = dut.read_valid_q && dut.read_q.of.slot == watched;
   wire in_edit = dut.edit_valid_q && dut.edit_q.of.slot == watched;
@@ -343,7 +344,7 @@ module delivery
       // The watched one
       if (!used_q)
         assert (!dut.i_events.i_queue.has_q && !dut.whole_q[watched] && !dut.decided_q[watched] && in_queue == '0 &&
-            !in_fetch && !in_read && !in_edit && !m_has && !p_has && !k_has && !walked_q);
+            !in_join && !in_fetch && !in_read && !in_edit && !m_has && !p_has && !k_has && !walked_q);
       else begin
         if (placed_q) assert (at_q.len != '0 && dut.i_at.row_q == at_q);
         assert (dut.i_events.i_queue.has_q == (reported_q && !event_q) && (!event_q || reported_q));
@@ -361,8 +362,11 @@ module delivery
         if (reported_q)
           assert (dut.i_wholes.row_q == whole_q && whole_q.received != '0 &&
               whole_q.received[watched_number] == placed_q);
-        if (joined_q) assert ($onehot({in_queue, in_fetch, in_read, in_edit, m_has}));
-        else assert (in_queue == '0 && !in_fetch && !in_read && !in_edit && !m_has);
+        if (joined_q) assert ($onehot({in_join, in_queue, in_fetch, in_read, in_edit, m_has}));
+        else assert (in_queue == '0 && !in_join && !in_fetch && !in_read && !in_edit && !m_has);
+        if (in_join)
+          assert (dut.joined_dest_q.drop == drops && (drops || dut.joined_dest_q.port == port_q) &&
+              dut.joined_dest_q.app == app_q && dut.joining_q.app == app_q && dut.joined_expired_q == expired_q);
         for (int unsigned q = 0; q < Queues; q++)
           if (in_queue[q])
             assert (q == (drops ? Queues - 1 : Apps * 32'(port_q) + 32'(app_q)) && queued[q].slot == watched &&

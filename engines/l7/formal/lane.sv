@@ -11,8 +11,8 @@
 //
 // Taken for granted:
 // - of the table (table.sv) and the pool of slots (pool.sv): a lookup that finds the slot was for the key of its
-//   message, which is in the table; a slot that the pool offers has no message; a free page is offered two cycles
-//   after its return;
+//   message, which is in the table; a slot that is taken is not offered until it returns, and one that is offered stays
+//   until it is taken; a free page is offered two cycles after its return;
 // - of l7_filter: a packet begins with its first beat and has all beats of its payload; a packet that is not malformed
 //   has payload, and its number is below its count; a beat waits unchanged until it is taken;
 // - of the matchers: one decision for a window, after its last beat;
@@ -191,7 +191,8 @@ module lane
   logic [9:0] place_q;
   wire mine = accepts && dut.slot == watched;
   wire set_t all = (set_t'(1) << count_q) - 1'b1;
-  wire msg_t record_of = dut.state_q == Sweep ? dut.expiry_slot_q : dut.found_slot;
+  wire books = dut.accepted_q && dut.body_q.slot == watched;  // what `mine` changes is written
+  wire msg_t record_of = dut.state_q == Sweep ? dut.expiry_slot_q : dut.body_q.slot;
   wire removes = dut.remove && record_of == watched;
   wire ends = whole_we && whole_slot == watched;
   wire windows = window_push != '0 && window.slot == watched;
@@ -210,7 +211,7 @@ module lane
       len_q <= len_q + info.len;
     end
     if (mine && info.number == '0) deciding_q <= 1'b1;
-    if (dut.insert && dut.slot == watched) {tabled_q, place_q} <= {1'b1, dut.place};
+    if (dut.insert && dut.body_q.slot == watched) {tabled_q, place_q} <= {1'b1, dut.place};
     if (removes) tabled_q <= 1'b0;
     if (head_we && head_slot == watched) headed_q <= 1'b1;
     if (places) placed_q[at_number] <= 1'b1;
@@ -236,9 +237,23 @@ module lane
     assume (dut.i_records.open_watched == watched);
     if (dut.i_cache.read_q && dut.i_cache.open_hit && dut.i_cache.open_slot == watched)
       assume (tabled_q && dut.i_cache.app_q == app_q && dut.i_cache.key_q == key_q);
-    assume (!(dut.slot_valid && dut.new_slot == watched && used_q));
     if (decided && decided_slot == watched) assume (deciding_q && windowed_q);
     if (slot_give && slot_give_id == watched) assume (used_q && ended_q && !deciding_q);
+  end
+
+  // ---- slots of the pool
+  logic offered_q, taken_q;
+  msg_t offer_q;
+  always_ff @(posedge clk) begin
+    offered_q <= dut.slot_valid && !dut.i_slots.take && !rst;
+    offer_q <= dut.new_slot;
+    if (dut.i_slots.take && dut.new_slot == watched) taken_q <= 1'b1;
+    if (slot_give && slot_give_id == watched) taken_q <= 1'b0;
+    if (rst) taken_q <= 1'b0;
+  end
+  always_comb begin
+    assume (!offered_q || (dut.slot_valid && dut.new_slot == offer_q));
+    assume (!(dut.slot_valid && dut.new_slot == watched && taken_q));
   end
 
   // ---- pages of the pool: those that are free, and those that have come back in the last two cycles
@@ -258,8 +273,11 @@ module lane
   always_comb
     if (started) begin
       assert (!dut.page_take || dut.page_valid);
+      // The slot that is taken is the one that the message has.
+      assert (!dut.i_slots.take || (dut.slot_valid && dut.new_slot == dut.body_q.slot));
       if (mine) begin
         assert (dut.known == used_q);
+        assert (!books);
         if (used_q)
           assert (!ended_q && tabled_q && !got_q[info.number] && info.count == count_q && info.app == app_q &&
               info.key == key_q);
@@ -282,7 +300,7 @@ module lane
 
   // ---- For the induction
   wire record_t row = dut.i_records.row_q;
-  wire record_t read = dut.record;
+  wire record_t read = dut.record, read_q = dut.record_q;
   logic [2:0] before_q;  // state of the lane, a cycle ago
   always_ff @(posedge clk) before_q <= rst ? Idle : dut.state_q;
 
@@ -290,7 +308,9 @@ module lane
   wire in_body = dut.state_q == Body && dut.body_q.accept && dut.body_q.slot == watched;
   wire after_body = dut.whole_q && dut.body_q.slot == watched;
   wire number_t number = dut.body_q.number;
+  wire [5:0] need = dut.booked_q.need;
   wire set_t placed = placed_q | (places ? set_t'(1) << at_number : '0);
+  wire tabled = books ? got_q != all : tabled_q;  // when the last packet is in the books
   wire heads = head_we && head_slot == watched;
   wire [8:0] window_beats = 9'((10'(dut.body_q.limit) + 10'd63) >> 6);
 
@@ -299,6 +319,17 @@ module lane
     if (started) begin
       // The lane and its ports
       assert (dut.i_cache.look_q == (dut.state_q == Table) && dut.i_cache.read_q == (dut.state_q == Compare));
+      assert (!dut.accepted_q || (dut.state_q == Body && accepts_q && seen_q == '0 && dut.free_q >= 12'(need) &&
+          12'(need) == 12'((10'(beats_q) + 10'd7) >> 3)));
+      assert (dut.state_q != SweepRead || dut.sweep_due_q);
+      if (looks)
+        assert (dut.looked_q.len == packets_q[dut.port_q].info.len && dut.looked_q.app == packets_q[dut.port_q].info.app &&
+            dut.looked_q.count == packets_q[dut.port_q].info.count &&
+            dut.looked_q.number == packets_q[dut.port_q].info.number && !dut.accepted_q);
+      if (dut.state_q == Record) begin
+        assert (dut.checks_q.no_pages || 12'((dut.looked_q.len + 15'd511) >> 9) <= dut.free_q);
+        assert (dut.checks_q.no_slot || (offered_q && offer_q == dut.new_slot));
+      end
       if (looks)
         assert (waited_q[dut.port_q] && packets_q[dut.port_q].first && !packets_q[dut.port_q].info.malformed &&
             dut.i_cache.app_q == packets_q[dut.port_q].info.app && dut.i_cache.key_q == packets_q[dut.port_q].info.key);
@@ -313,7 +344,8 @@ module lane
         assert (!accepts_q || (number == '0) == (dut.body_q.limit != '0));
       end
       assert (dut.page_gives_q[1:0] == given_q);
-      assert (free_q == dut.free_q + 12'($countones(dut.page_gives_q)) + (dut.state_q == Body && accepts_q ?
+      assert (free_q == dut.free_q - (dut.accepted_q ? 12'(need) : 12'd0) + 12'($countones(dut.page_gives_q)) +
+          (dut.state_q == Body && accepts_q ?
           12'((10'(beats_q) + 10'd7) >> 3) - 12'((10'(dut.at_q) + 10'd7) >> 3) : 12'd0));
       assert (32'(free_q) <= Pages && 32'(dut.free_q) <= Pages);
       assert (!at_we || before_q == Body);
@@ -325,21 +357,31 @@ module lane
       // The table
       if ((dut.state_q == Fetch || dut.state_q == Record) && dut.hit && dut.found_slot == watched)
         assert (tabled_q && dut.i_cache.app_q == app_q && dut.i_cache.key_q == key_q);
-      if (dut.state_q == Record && dut.hit && dut.found_slot == watched) assert (read == row);
-      if (dut.state_q == Sweep && dut.expiry_slot_q == watched) assert (read == row);
-      if (tabled_q)
+      if (dut.state_q == Fetch && dut.hit && dut.found_slot == watched) assert (read == row);
+      if (dut.state_q == Record && dut.hit && dut.found_slot == watched)
+        assert (read_q == row && dut.collecting_at_q && (dut.matching_at_q || !deciding_q) &&
+            dut.miscounted_q == (count_q != dut.looked_q.count));
+      if (dut.state_q == SweepRead && dut.sweep_slot_q == watched) assert (read == row);
+      if (dut.state_q == Sweep && dut.expiry_slot_q == watched)
+        assert (read_q == row && dut.collecting_at_q == tabled_q && (dut.matching_at_q || !deciding_q));
+      if (books)
+        assert (in_body && dut.booked_q.known == tabled_q && (!tabled_q || read_q.place == place_q) &&
+            dut.booked_q.count == count_q && dut.booked_q.missing == count_q - 6'($countones(got_q)) &&
+            (!dut.booked_q.is_single || got_q == all) && (!tabled_q || !dut.booked_q.is_single));
+      if (tabled_q && !books)
         assert (row.received == got_q && row.count == count_q && row.missing == count_q - 6'($countones(got_q)) &&
             15'(row.len) == len_q && row.app == app_q && row.place == place_q);
       assert (dut.collecting_q[watched] == tabled_q);
-      assert (dut.matching_q[watched] == deciding_q);
+      assert (dut.matching_q[watched] == (deciding_q && !(books && number == '0)));
 
       // The message
+      assert (used_q == (taken_q || (books && !dut.booked_q.known)));
       if (!used_q)
         assert (!tabled_q && !deciding_q && !in_body && !after_body && !ends && !windows && !places && !heads);
       if (used_q) begin
         assert (got_q != '0 && (got_q & ~all) == '0 && count_q != '0 && count_q <= 6'(Packets));
         assert (len_q <= 15'(MaxPayload));
-        if (tabled_q) assert (!ended_q && got_q != all && !after_body && !ends);
+        if (tabled) assert (!ended_q && got_q != all && !after_body && !ends);
         else assert ($onehot({in_body, after_body, ends, ended_q}) && (!in_body || got_q == all));
         if (in_body) begin
           assert (!ended_q && !after_body && !ends && got_q[number] && dut.body_q.complete == (got_q == all));

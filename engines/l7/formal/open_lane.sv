@@ -13,6 +13,7 @@ module l7_cache
     input wire app_t app,
     input wire key_t key,
 
+    output msg_t       found,
     output logic       hit,
     output msg_t       slot,
     output logic       room,
@@ -29,6 +30,7 @@ module l7_cache
   wire msg_t open_slot = '0;
   wire [9:0] open_place = '0;
   logic look_q, read_q;
+  assign found = open_slot;
   app_t app_q;
   key_t key_q;
   always_ff @(posedge clk) begin

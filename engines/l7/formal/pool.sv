@@ -1,8 +1,9 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
-// A number of a pool has one user at a time, and a number that was returned can soon be allocated again: rtl/l7_pool.sv
-// and lib/rtl/fifo_block.sv as they are, with four numbers. By induction from a reset on.
+// A number of a pool has one user at a time, a number that was returned can soon be allocated again, and a number that is
+// offered stays until it is taken: rtl/l7_pool.sv and lib/rtl/fifo_block.sv as they are, with four numbers. By induction
+// from a reset on.
 //
 // Taken for granted: a user takes a number only while `valid`, and returns only a number that it has.
 module pool #(
@@ -38,6 +39,8 @@ module pool #(
 
   logic [Depth-1:0] used_q;
   logic [1:0] given_q;  // in the last cycles
+  logic offered_q;  // `offer_q`, and it was not taken
+  id_t offer_q;
   always_comb begin
     assume (!take || valid);
     assume (!give || used_q[give_id]);
@@ -46,9 +49,12 @@ module pool #(
     if (take) used_q[id] <= 1'b1;
     if (give) used_q[give_id] <= 1'b0;
     given_q <= {given_q[0], give};
+    offered_q <= valid && !take;
+    offer_q <= id;
     if (rst) begin
       used_q  <= '0;
       given_q <= '0;
+      offered_q <= 1'b0;
     end
   end
 
@@ -67,6 +73,7 @@ module pool #(
   always_ff @(posedge clk)
     if (!rst) begin
       assert (!valid || !used_q[id]);
+      assert (!offered_q || (valid && id == offer_q));
       assert (valid || count_t'(Depth) - count_t'($countones(used_q)) <= count_t'($countones(given_q)));
       assert (dut.fresh_q <= count_t'(Depth) && stored <= count_t'(Depth));
       for (int unsigned n = 0; n < Depth; n++) assert (places[n] == (IdW + 2)'(1));

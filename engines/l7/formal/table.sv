@@ -48,7 +48,7 @@ module table_of_messages
   always_comb if (started_q) assume (watched == watched_q && watched_app == watched_app_q);
 
   logic hit, room;
-  msg_t slot;
+  msg_t slot, found;
   logic [SetW+1:0] place;
   l7_cache #(
       .Sets(Sets)
@@ -58,6 +58,7 @@ module table_of_messages
       .look,
       .app,
       .key,
+      .found,
       .hit,
       .slot,
       .room,
@@ -111,13 +112,19 @@ module table_of_messages
     assign valids[w] = dut.valid_q[w][set];
     assign holds[w] = valids[w] && row.key == watched;
     assign slots[w] = row.slot;
-    // For the induction: the lookup has read the row.
+    // For the induction: the lookup has read the row, and compared it.
     always_comb
-      if (started_q && dut.read_q && dut.set_q == set) assert (!valids[w] || dut.ways[w] == row);
+      if (started_q && dut.set_q == set) begin
+        if (dut.look_q) assert (!valids[w] || dut.ways[w] == row);
+        if (dut.read_q)
+          assert (dut.valids_q[w] == valids[w] && (!valids[w] ||
+              (dut.equal_q[w] == dut.equal_bytes(row.key, dut.key_q) && dut.slots_q[w] == row.slot)));
+      end
   end
 
   always_comb
     if (started_q) begin
+      if (dut.read_q && looked_q) assert (!present_q || found == slot_q);
       if (result_q && looked_q) begin
         assert (hit == present_q);
         assert (!hit || (slot == slot_q && place == place_q));

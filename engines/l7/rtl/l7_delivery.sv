@@ -5,7 +5,7 @@
 // behind the headers of packet 0.
 //
 //   whole ───┬─> both ─┬─> queue of a port and ─┬─> choose ─> fetch ─> read ─> edit ─┬─> messages ─┬─> pieces ─> join
-//   decided ─┘         │   application, …       │   2         1        1       1     │             │   1 each     │
+//   decided ─┘   1     │   application, …       │   2         1        1       1     │             │   1 each     │
 //                      └─> queue of messages ───┘                                    └─> packets ──┘              v
 //   expired ─────────────> to drop                                                       1 each           fold ─> l7_out
 //
@@ -112,7 +112,7 @@ module l7_delivery
   (* ram_style = "distributed" *) dest_t dests[Slots];
   (* ram_style = "distributed" *) beats_t most_beats[Slots];  // of the message's frame, with the longest headers
   dest_t dest, dest_i;
-  logic joined, to_drop;
+  logic joined;
   msg_t joined_slot;
 
   // Nobody asks it for room: a message is in it at most once, and decisions can hold it up for as long as they come.
@@ -139,19 +139,23 @@ module l7_delivery
     if (event_pop && event_i.expired) dest = '{stuck: 1'b0, drop: 1'b1, port: '0, app: event_i.app};
     joined_slot = decided_valid ? decided_slot : event_i.slot;
     joined = decided_valid ? whole_q[decided_slot] : event_pop && (event_i.expired || decided_q[event_i.slot]);
-    to_drop = dest.drop;
   end
 
   always_ff @(posedge clk) begin
     if (decided_valid) dests[decided_slot] <= dest_i;
     if (whole_we)
       most_beats[whole_slot] <= beats_t'((15'(whole.len) + 15'(HeadBytes + BeatBytes - 1)) >> $clog2(BeatBytes));
-    if (decided_valid) decided_q[decided_slot] <= !joined;
-    if (event_pop) begin
-      whole_q[event_i.slot]   <= !joined;
-      decided_q[event_i.slot] <= 1'b0;
+    // Each slot follows from its own two bits, not from `joined`, which selects among all of them.
+    for (int unsigned m = 0; m < Slots; m++) begin
+      if (decided_valid && 32'(decided_slot) == m) begin
+        decided_q[m] <= !whole_q[m];
+        whole_q[m]   <= 1'b0;
+      end
+      if (event_pop && 32'(event_i.slot) == m) begin
+        whole_q[m]   <= !event_i.expired && !decided_q[m];
+        decided_q[m] <= 1'b0;
+      end
     end
-    if (decided_valid && joined) whole_q[decided_slot] <= 1'b0;
     if (rst) {whole_q, decided_q} <= '0;
   end
 
@@ -164,15 +168,25 @@ module l7_delivery
 
   logic [Queues-1:0] queue_push, queue_valid, queue_pop, asks_q, grant;
   queued_t queued[Queues];
+  logic joined_q, joined_expired_q;
+  dest_t joined_dest_q;
+  queued_t joining_q;
   logic [$clog2(Slots):0] waiting_q;  // messages in the queues and behind them
   logic finish;
+
+  always_ff @(posedge clk) begin
+    joined_q <= joined && !rst;
+    joined_expired_q <= !decided_valid && event_i.expired;
+    joined_dest_q <= dest;
+    joining_q <= '{app: dest.app, slot: joined_slot, beats: most_beats[joined_slot]};
+  end
 
   always_comb begin
     queue_push = '0;
     for (int unsigned p = 0; p < Ports; p++)
       for (int unsigned a = 0; a < Apps; a++)
-        queue_push[Apps*p+a] = joined && !to_drop && 32'(dest.port) == p && 32'(dest.app) == a;
-    queue_push[Queues-1] = joined && to_drop;
+        queue_push[Apps*p+a] = joined_q && !joined_dest_q.drop && 32'(joined_dest_q.port) == p && 32'(joined_dest_q.app) == a;
+    queue_push[Queues-1] = joined_q && joined_dest_q.drop;
   end
 
   for (genvar q = 0; q < Queues; q++) begin : gen_queue
@@ -183,7 +197,7 @@ module l7_delivery
         .clk,
         .rst,
         .push(queue_push[q]),
-        .din({dest.app, joined_slot, most_beats[joined_slot]}),
+        .din(joining_q),
         .valid(queue_valid[q]),
         .pop(queue_pop[q]),
         .dout(queued[q])
@@ -191,13 +205,13 @@ module l7_delivery
   end
 
   always_ff @(posedge clk) begin
-    waiting_q <= waiting_q + ($clog2(Slots) + 1)'(joined) - ($clog2(Slots) + 1)'(finish);
+    waiting_q <= waiting_q + ($clog2(Slots) + 1)'(joined_q) - ($clog2(Slots) + 1)'(finish);
     for (int unsigned a = 0; a < Apps; a++) begin
       counted[a] <= '0;
-      if (joined && 32'(dest.app) == a && !(event_pop && event_i.expired)) begin
-        counted[a].delivered <= !dest.drop;
-        counted[a].denied <= dest.drop && !dest.stuck;
-        counted[a].stuck <= dest.stuck;
+      if (joined_q && 32'(joined_dest_q.app) == a && !joined_expired_q) begin
+        counted[a].delivered <= !joined_dest_q.drop;
+        counted[a].denied <= joined_dest_q.drop && !joined_dest_q.stuck;
+        counted[a].stuck <= joined_dest_q.stuck;
       end
       if (rst) counted[a] <= '0;
     end
@@ -703,7 +717,7 @@ module l7_delivery
     for (int unsigned p = 0; p < Ports; p++) push[p] <= made_q.valid && 32'(made_port_q) == p && !(folds && made_q.first) && !rst;
   end
 
-  assign busy = waiting_q != '0 || event_valid || event_level != '0 || decided_valid || piece_q.valid || join_q.valid ||
+  assign busy = joined_q || waiting_q != '0 || event_valid || event_level != '0 || decided_valid || piece_q.valid || join_q.valid ||
       made_q.valid || flush_q || push != '0;
 
 `ifndef SYNTHESIS

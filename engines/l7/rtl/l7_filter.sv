@@ -57,7 +57,7 @@ module l7_filter
     logic is_qnp;  // long enough for a QNP header
     shape_t shape;
     logic [127:0] source;
-    logic [15:0] ip_len;  // what the IP header says of bytes from the UDP header on
+    logic [15:0] ip_len;  // what the IP header says of bytes: with IPv6 from the UDP header on, with IPv4 also its own 20
     logic [15:0] sport;
     logic [15:0] dport;
     logic [15:0] udp_len;
@@ -126,7 +126,7 @@ module l7_filter
     found.is_udp = (v4 || v6) && in_q.meta.len >= len_t'(head_bytes('{plain: 1'b1, v6: v6, vlan: found.shape.vlan}));
     found.is_qnp = (v4 || v6) && in_q.meta.len >= len_t'(head_bytes(found.shape));
     found.source = v6 ? l3[8*8+:128] : 128'(l3[8*12+:32]);
-    found.ip_len = v6 ? be16(l3[8*4+:16]) : be16(l3[8*2+:16]) - 16'd20;
+    found.ip_len = v6 ? be16(l3[8*4+:16]) : be16(l3[8*2+:16]);
     found.sport = be16(l4[0+:16]);
     found.dport = be16(l4[8*2+:16]);
     found.udp_len = be16(l4[8*4+:16]);
@@ -172,27 +172,30 @@ module l7_filter
 
   // ---- 3: rows of the filter, lengths
   //
-  // The rows tell last whether the frame has a header of QNP. Both lengths, both checks and both payload beats are ready
-  // by then, and the registers stand in front of the selection of the payload beat.
-  logic hit, is_packet_q;
-  logic too_short_udp, too_short_qnp, misnumbered, misled;
+  // The rows tell last whether the frame has a header of QNP. The registers keep both lengths, both checks and both payload
+  // beats, and stand in front of the selection among them.
+  logic hit, is_plain, is_packet_q;
+  logic too_short_udp, too_short_qnp, misnumbered, misled, malformed_udp_q, malformed_qnp_q;
   app_t app;
   shape_t shape;  // of the frame
-  info_t info, info_q;
+  info_t info, info_q, checked;  // `info_q`: of a packet of QNP, with the application and shape of any
+  logic [14:0] len_udp_q;
   logic [8*(HeadBytes-BeatBytes)-1:0] rest_q;
 
   always_comb begin
     hit = 1'b0;
     app = '0;
+    is_plain = 1'b0;
     for (int i = int'(FilterRows) - 1; i >= 0; i--)
       if (rows[i].valid && rows[i].dport == found_q.dport && rows[i].tenant == find_q.meta.tenant &&
           (plain[rows[i].app] ? found_q.is_udp :
           found_q.is_qnp && found_q.flag == '0 && rows[i].app_id == found_q.app_id)) begin
         hit = 1'b1;
         app = rows[i].app;
+        is_plain = plain[rows[i].app];
       end
     shape = found_q.shape;
-    shape.plain = hit && plain[app];
+    shape.plain = is_plain;
     info = '0;
     info.app = app;
     info.key = '{
@@ -204,17 +207,16 @@ module l7_filter
     };
     info.shape = shape;
     info.mtype = found_q.mtype;
-    info.count = shape.plain ? 6'd1 : found_q.count[5:0];
-    info.number = shape.plain ? '0 : found_q.number[$bits(number_t)-1:0];
-    info.segments = shape.plain ? '0 : found_q.segments;
-    info.len = shape.plain ? 15'(found_q.udp_len - 16'd8) : 15'(found_q.udp_len - 16'd30);
+    info.count = found_q.count[5:0];
+    info.number = found_q.number[$bits(number_t)-1:0];
+    info.segments = found_q.segments;
+    info.len = 15'(found_q.udp_len - 16'd30);
     info.hash = find_q.meta.hash;
     too_short_udp = found_q.udp_len < 16'd9;
     too_short_qnp = found_q.udp_len < 16'd31;
-    misled = found_q.ip_len != found_q.udp_len ||
+    misled = found_q.ip_len != (found_q.shape.v6 ? found_q.udp_len : found_q.udp_len + 16'd20) ||
         17'(found_q.udp_len) + 17'(head_bytes(found_q.shape)) - 17'd30 > 17'(find_q.meta.len);
     misnumbered = found_q.count == '0 || found_q.count > 8'(Packets) || found_q.number >= found_q.count;
-    info.malformed = misled || (shape.plain ? too_short_udp : too_short_qnp || misnumbered);
   end
 
   always_ff @(posedge clk) begin
@@ -225,6 +227,9 @@ module l7_filter
       if (find_q.first) begin
         is_packet_q <= hit;
         info_q <= info;
+        len_udp_q <= 15'(found_q.udp_len - 16'd8);
+        malformed_udp_q <= misled || too_short_udp;
+        malformed_qnp_q <= misled || too_short_qnp || misnumbered;
         rest_q <= found_q.rest;
       end
     end
@@ -268,6 +273,17 @@ module l7_filter
   assign straight_tail = straight.tail;
   assign straight_data = straight.data;
 
+  always_comb begin
+    checked = info_q;
+    checked.malformed = info_q.shape.plain ? malformed_udp_q : malformed_qnp_q;
+    if (info_q.shape.plain) begin
+      checked.count = 6'd1;
+      checked.number = '0;
+      checked.segments = '0;
+      checked.len = len_udp_q;
+    end
+  end
+
   assign packet_valid = check_valid_q && is_packet_q;
   assign packet = '{
           first: check_q.first,
@@ -275,7 +291,7 @@ module l7_filter
           merged: check_q.first && (check_q.tail.valid || head_bytes(info_q.shape) < 7'd64),
           data: info_q.shape.plain ? check_udp_q : check_qnp_q,
           head: {rest_q, check_q.data},
-          info: info_q
+          info: checked
       };
 
   assign busy = in_valid_q || find_valid_q || check_valid_q || straight_valid || level != '0;

@@ -5,8 +5,9 @@
 //
 //   load ─> skip ──────────────────> match ─────────────────> found
 //   beat 0  branch of the step       32 bytes at the place,   the branch is `last`
-//           before; place; row is    four alternatives
-//           read meanwhile           │
+//           before, and where it     four alternatives; where
+//           leads; row is read       each of them would lead
+//           meanwhile                │
 //             ^                      │
 //             └──────────────────────┘
 //
@@ -17,8 +18,9 @@
 // `until` looks for its byte. The row is read when skip ends, and stays until the next skip ends: its branches are
 // what the next skip selects from, by the bits that match has registered.
 //
-// LUT levels as counted by hand: skip: 2 select the branch and its place, which match has added, 2 the 64 bytes, 3
-// class and set, 1 place, 9 the first byte; match: 4 place the bytes, 4 compare, 1 all.
+// Match prepares a skip of each branch that may follow: the place behind bytes, the place in a field, or the bytes among 64
+// that `until` looks for, one bit each. Skip finds the first of these bits in each, and then selects among the branches.
+// This takes five copies of the selection of 64 classes, in place of one behind the branch.
 //
 // docs/hardware.md has the LUTs that synthesis counts. Window and classes are 3,072 flip-flops.
 module l7_matcher
@@ -94,7 +96,7 @@ module l7_matcher
   row_no_t bucket;
   logic to_bucket, any_hit;
   place_in_window_t pos_q, end_q, at_q, stop_q;  // pos and end in front of the step; behind its skip
-  place_in_window_t [Alternatives-1:0] behind_q;  // the place behind what each alternative matches
+  place_in_window_t [Alternatives-1:0] behind, behind_q;  // the place behind what each alternative matches
   place_in_window_t pos, stop;
   logic [7:0] steps_q;
 
@@ -104,36 +106,26 @@ module l7_matcher
   assign any_hit = !begins_q && !missed_q && !row.hash_on && hits_q != '0;
   assign stuck = steps_q == 8'(Steps);
 
-  always_comb begin
-    branch = row.miss;
-    pos = pos_q;
-    stop = end_q;
-    if (begins_q) branch = start_q;
-    else if (to_bucket) begin
-      branch = '{operand: '0, kind: SkipBytes, last: 1'b0, next: decision_no_t'(bucket)};
-      pos = at_q;
-      stop = stop_q;
-    end else if (any_hit) begin
-      for (int i = int'(Alternatives) - 1; i >= 0; i--)
-        if (hits_q[i]) begin
-          branch = row.alternatives[i].branch;
-          pos = behind_q[i];
-        end
-      stop = stop_q;
-    end
-  end
+  // ---- jumps: where each branch leads, ready when the branch is selected. The last one is that of a miss, or of the start.
+  localparam int unsigned Jumps = Alternatives + 1;
+  typedef struct packed {
+    place_in_window_t at, stop;
+    logic fails;
+  } jump_t;
 
-  // ---- skip
-  logic waits, fails, field_known, field_present, some;
-  place_in_window_t field_start, field_stop;
-  logic [10:0] at;
-  place_in_window_t to;
-  logic scans_q;  // `until` goes on in a further 64 bytes
-  logic [1:0] chunk_q, chunk;
-  class_t [BeatBytes-1:0] scanned;
-  logic [BeatBytes-1:0] in_set, past_pos, in_field;
+  branch_t [Jumps-1:0] branches;
+  logic [Jumps-1:0][3:0] fields;
+  logic [Jumps-1:0][7:0] offsets;
+  place_in_window_t [Jumps-1:0] field_place, field_stop;
+  logic [Jumps-1:0] field_fails, field_known;
+  jump_t [Jumps-1:0] jumps;
+  logic [Jumps-1:0] waiting;
+  jump_t jump;
+  logic waits;
 
-  l7_walker i_walker (
+  l7_walker #(
+      .Lookups(Jumps)
+  ) i_walker (
       .clk,
       .rst,
       .load(first),
@@ -142,46 +134,99 @@ module l7_matcher
       .window(bytes_q),
       .loaded(loaded_q),
       .arrives(load),
-      .field(branch.operand[3:0]),
-      .known(field_known),
-      .present(field_present),
-      .start(field_start),
-      .stop(field_stop)
+      .field(fields),
+      .offset(offsets),
+      .place(field_place),
+      .stop(field_stop),
+      .fails(field_fails),
+      .known(field_known)
   );
 
-  assign chunk = scans_q ? chunk_q : pos[7:6];
-  always_comb begin
-    scanned = classes_q[BeatBytes*chunk+:BeatBytes];
-    // Bytes of these 64 that are at or after pos, and before the field's end
-    past_pos = {1'b0, chunk} == pos[8:6] ? '1 << pos[5:0] : {1'b0, chunk} > pos[8:6] ? '1 : '0;
-    in_field = {1'b0, chunk} == stop[8:6] ? ~('1 << stop[5:0]) : {1'b0, chunk} < stop[8:6] ? '1 : '0;
-    for (int unsigned b = 0; b < BeatBytes; b++) in_set[b] = branch.operand[scanned[b]];
-    in_set &= past_pos & in_field;
-    some = in_set != '0;
+  for (genvar i = 0; i < int'(Jumps); i++) begin : gen_jump
+    skip_e kind;  // of the branch, while a skip chooses
+    place_in_window_t base, bound;
+    logic [10:0] by_bytes;
+    jump_t jump_q;
+    logic [1:0] chunk, chunk_q;  // 64 bytes in which `until` looks
+    class_t [BeatBytes-1:0] scanned;
+    logic [BeatBytes-1:0] in_set, past_base, in_field, in_set_q;
+    logic more_q;  // the field goes on behind them
+
+    if (i < int'(Alternatives)) begin : gen_alternative
+      assign branches[i] = row.alternatives[i].branch;
+      assign kind = branches[i].kind;
+      assign behind[i] = at_q + place_in_window_t'(row.alternatives[i].len);
+      assign base = behind[i];
+      assign bound = stop_q;
+    end else begin : gen_miss
+      assign branches[i] = first ? start : begins_q ? start_q : row.miss;
+      assign kind = begins_q ? start_q.kind : row.miss.kind;
+      assign base = first ? '0 : pos_q;
+      assign bound = first ? '0 : end_q;
+    end
+    assign fields[i] = branches[i].operand[3:0];
+    assign offsets[i] = branches[i].operand[15:8];
+    assign by_bytes = 11'(base) + 11'(branches[i].operand[7:0]);
+
+    assign chunk = state_q == Skip ? chunk_q + 2'd1 : base[7:6];
+    always_comb begin
+      scanned = classes_q[BeatBytes*chunk+:BeatBytes];
+      // Bytes of these 64 that are at or after the base, and before the field's end
+      past_base = base[8] ? '0 : state_q == Skip ? '1 : '1 << base[5:0];
+      in_field = {1'b0, chunk} == bound[8:6] ? ~('1 << bound[5:0]) : {1'b0, chunk} < bound[8:6] ? '1 : '0;
+      for (int unsigned b = 0; b < BeatBytes; b++) in_set[b] = branches[i].operand[scanned[b]];
+    end
+
+    always_ff @(posedge clk) begin
+      in_set_q <= in_set & past_base & in_field;
+      chunk_q <= chunk;
+      more_q <= base < bound && 11'({chunk, 6'd0}) + 11'(BeatBytes) < 11'(bound);
+      if (branches[i].kind == SkipField) jump_q <= '{at: field_place[i], stop: field_stop[i], fails: field_fails[i]};
+      else
+        jump_q <= '{
+            at: by_bytes[8:0],
+            stop: bound,
+            fails: branches[i].kind == SkipNever || by_bytes > 11'(bound)
+        };
+    end
+
+    always_comb begin
+      jumps[i] = jump_q;
+      waiting[i] = kind == SkipField && !field_known[i];
+      if (kind == SkipUntil) begin
+        jumps[i].at = {1'b0, chunk_q, 6'd0} + place_in_window_t'(behind_first(in_set_q));
+        jumps[i].fails = in_set_q == '0;
+        waiting[i] = in_set_q == '0 && more_q;
+      end
+    end
   end
 
   always_comb begin
-    waits = 1'b0;
-    to = stop;
-    at = 11'(pos) + 11'(branch.operand[7:0]);
-    fails = 1'b0;
-    unique case (branch.kind)
-      SkipBytes: fails = at > 11'(stop);
-      SkipUntil: begin
-        at = 11'({chunk, 6'd0}) + 11'(behind_first(in_set));
-        waits = !some && pos < stop && 11'({chunk, 6'd0}) + 11'(BeatBytes) < 11'(stop);
-        fails = !some;
-      end
-      SkipField: begin
-        waits = !field_known;
-        at = 11'(field_start) + 11'(branch.operand[15:8]);
-        to = field_stop;
-        fails = !field_present || at > 11'(field_stop);
-      end
-      default: fails = 1'b1;
-    endcase
+    branch = row.miss;
+    pos = pos_q;
+    stop = end_q;
+    jump = jumps[Alternatives];
+    waits = waiting[Alternatives];
+    if (begins_q) branch = start_q;
+    else if (to_bucket) begin
+      branch = '{operand: '0, kind: SkipBytes, last: 1'b0, next: decision_no_t'(bucket)};
+      pos = at_q;
+      stop = stop_q;
+      jump = '{at: at_q, stop: stop_q, fails: 1'b0};
+      waits = 1'b0;
+    end else if (any_hit) begin
+      for (int i = int'(Alternatives) - 1; i >= 0; i--)
+        if (hits_q[i]) begin
+          branch = row.alternatives[i].branch;
+          pos = behind_q[i];
+          jump = jumps[i];
+          waits = waiting[i];
+        end
+      stop = stop_q;
+    end
   end
 
+  // ---- skip
   logic ends, steps;  // the program ends; the skip of a step ends
   assign ends = state_q == Skip && (branch.last || stuck);
   assign steps = state_q == Skip && !ends && !waits;
@@ -193,9 +238,9 @@ module l7_matcher
     if (steps) begin
       pos_q <= pos;
       end_q <= stop;
-      at_q <= at[8:0];
-      stop_q <= to;
-      missed_q <= fails;
+      at_q <= jump.at;
+      stop_q <= jump.stop;
+      missed_q <= jump.fails;
       begins_q <= 1'b0;
       steps_q <= steps_q + 1'b1;
     end
@@ -206,8 +251,6 @@ module l7_matcher
       end_q <= '0;
       steps_q <= '0;
     end
-    scans_q <= state_q == Skip && !ends && waits && branch.kind == SkipUntil;
-    chunk_q <= chunk + 1'b1;
 
     unique case (state_q)
       Idle: if (first) state_q <= Skip;
@@ -215,10 +258,7 @@ module l7_matcher
       else if (steps) state_q <= Match;
       default: state_q <= Skip;
     endcase
-    if (rst) begin
-      state_q <= Idle;
-      scans_q <= 1'b0;
-    end
+    if (rst) state_q <= Idle;
   end
 
   // ---- match
@@ -254,8 +294,7 @@ module l7_matcher
   always_ff @(posedge clk)
     if (state_q == Match) begin
       hits_q   <= hits;
-      for (int unsigned i = 0; i < Alternatives; i++)
-        behind_q[i] <= at_q + place_in_window_t'(row.alternatives[i].len);
+      behind_q <= behind;
       hashed_q <= there & bits_of(counted & present);
     end
 

@@ -173,12 +173,18 @@ module l7_protocol
   place_in_window_t next_q;  // RADIUS: the attribute behind the user's name
   logic lead_q;              // CoAP: the first byte is that in front of the segment
   logic realm_q;             // RADIUS: behind an `@`, with labels that are right so far
-  logic [BeatBytes-1:0] stops, ats, lowest;
+  logic [BeatBytes-1:0] stops, ats, lowest, bounded;
   place_in_window_t bound;
   logic some, is_at;
   logic [6:0] behind;  // the place behind the first of them
 
+  // Comparisons of each byte's number or letter with a range would become a carry chain each; these are plain logic.
+  function automatic logic [BeatBytes-1:0] first_bytes(logic [6:0] count);  // 0 to 64
+    return count[6] ? '1 : ~('1 << count[5:0]);
+  endfunction
+
   assign bound = state_q == Scan ? size_q - at_q : rest_q;
+  assign bounded = first_bytes(bound[8:6] != '0 ? 7'd64 : bound[6:0]);
   always_comb begin
     for (int b = int'(BeatBytes) - 1; b >= 0; b--) begin
       ats[b] = there[8*b+:8] == "@";
@@ -187,8 +193,8 @@ module l7_protocol
         Realm: stops[b] = ats[b] || (there[8*b+:8] == "." && realm_q);
         default: stops[b] = there[8*b+:8] inside {8'h20, 8'h0D, 8'h0A};
       endcase
-      if (9'(b) >= bound) stops[b] = 1'b0;
     end
+    stops &= bounded;
     some = stops != '0;
     behind = behind_first(stops);
     lowest = stops & (~stops + 1'b1);
@@ -236,6 +242,7 @@ module l7_protocol
   // ---- fields that leave
   logic go, emits, piece_valid, piece_last, field_last, ends, has;
   logic [6:0] piece_bytes, sum;
+  logic [BeatBytes-1:0] in_piece;
   logic [DataW-1:0] piece, masked, kept_q;
   logic [2*DataW-1:0] joined;
   logic [5:0] kept_bytes_q;
@@ -251,7 +258,9 @@ module l7_protocol
   window_t out_q;
 
   function automatic logic [7:0] lower(logic [7:0] letter);
-    return letter >= "A" && letter <= "Z" ? letter | 8'h20 : letter;
+    logic behind_z;
+    behind_z = letter[4:3] == 2'b11 && (letter[2] || letter[1:0] == 2'b11);
+    return letter[7:5] == 3'b010 && letter[4:0] != '0 && !behind_z ? letter | 8'h20 : letter;
   endfunction
 
   assign go = !out_valid_q || out_pop;
@@ -291,7 +300,8 @@ module l7_protocol
       field_last = !has || field_len == '0;
     end
     piece_last = field_last && (state_q == First ? next_fields : fields_q) == '0;
-    for (int unsigned b = 0; b < BeatBytes; b++) masked[8*b+:8] = 7'(b) < piece_bytes ? piece[8*b+:8] : '0;
+    in_piece = first_bytes(piece_bytes);
+    for (int unsigned b = 0; b < BeatBytes; b++) masked[8*b+:8] = in_piece[b] ? piece[8*b+:8] : '0;
     joined = (2*DataW)'(masked) << {kept_bytes_q, 3'd0};
     joined[DataW-1:0] |= kept_q;
     sum = 7'(kept_bytes_q) + piece_bytes;

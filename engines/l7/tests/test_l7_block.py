@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import random
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -241,6 +242,35 @@ async def a_field_in_further_beats(dut: Any) -> None:
         bench.send_packet(0, Packet(tlv(1, b"a" * size), msg_id=number))
         await bench.drain()
         assert bench.decided[0] - bench.entered[0] == 9 + 2 * 4 + more, (size, bench.decided, bench.entered)
+    bench.check()
+
+
+@cocotb.test()
+async def a_field_behind_others(dut: Any) -> None:
+    """The first step waits a cycle for each field ahead of its own. The second step finds the next field there."""
+    bench = Bench(dut, 8)
+    await bench.start()
+    steps = chain(4)
+    number = 0
+
+    async def cycles(rules: Rules, payload: bytes) -> int:
+        nonlocal number
+        number += 1
+        await bench.use([rules, always(number=9)])
+        bench.decided.clear()
+        bench.entered.clear()
+        bench.send_packet(0, Packet(payload, msg_id=number))
+        await bench.drain()
+        return bench.decided[0] - bench.entered[0]
+
+    for field in range(1, 7):
+        ahead = b"".join(tlv(n, b"b" * n) for n in range(1, field))
+        rules = replace(steps, starts=[at_field(0, field)] * 16)
+        assert await cycles(rules, ahead + tlv(field, b"a" * 20)) == 9 + 2 * 4 + field - 1, field
+    rows = {0: Row((exactly(b"a", at_field(1, 2)),), decide(1)), 1: Row((exactly(b"b", decide(0)),), decide(1))}
+    rules = Rules([at_field(0, 1)] * 16, rows, {0: (1, 5, 0), 1: (1, 999, 0)})
+    for size in (1, 2, 5, 60, 61, 62):
+        assert await cycles(rules, tlv(1, b"a" * size) + tlv(2, b"b")) == 9 + 2 * 2, size
     bench.check()
 
 
