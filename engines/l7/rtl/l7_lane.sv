@@ -310,7 +310,7 @@ module l7_lane
     end
   end
 
-  assign held = Parks != 0 && looked_q.parked && !accepts_looked;
+  assign held = looked_q.parked && !accepts_looked;
 
   always_ff @(posedge clk) begin
     accepted_q <= decide && accept && !rst;
@@ -384,9 +384,14 @@ module l7_lane
       matching_at_q <= matching_q[read_slot];
     end
     tick_q <= tick_q + 1'b1;
-    if (tick_q == 4'd14 && !sweep_due_q) sweep_slot_q <= sweep_slot_q + 1'b1;
-    if (tick_q == 4'd15 && !sweep_due_q) sweep_due_q <= collecting_q[sweep_slot_q] && !forever_q;
-    if (state_q == SweepRead) sweep_due_q <= 1'b0;
+    if (tick_q == '1 && !sweep_due_q) begin
+      if (collecting_q[sweep_slot_q] && !forever_q) sweep_due_q <= 1'b1;
+      else sweep_slot_q <= sweep_slot_q + 1'b1;
+    end
+    if (state_q == SweepRead) begin
+      sweep_due_q  <= 1'b0;
+      sweep_slot_q <= sweep_slot_q + 1'b1;
+    end
     expiry_slot_q <= stale ? found_slot : sweep_slot_q;
     if (record_we) collecting_q[body_q.slot] <= !body_q.complete;
     if (expires) collecting_q[expiry_slot_q] <= 1'b0;
@@ -560,6 +565,8 @@ module l7_lane
   always_ff @(posedge clk) begin
     if (!rst) begin
       assert (!page_take || page_valid) else $error("%m: no page for a packet that was accepted");
+      assert (!decide || accept == !(malformed || duplicate || oversize || refused || no_queue))
+      else $error("%m: a packet is counted otherwise than it is decided");
       assert (!decide || head_beat.first) else $error("%m: a packet does not begin with its first beat");
       assert (!accepted_q || state_q == Body) else $error("%m: a packet without payload was accepted");
       assert (!(insert && remove)) else $error("%m: a place is made and removed at once");

@@ -275,6 +275,30 @@ async def a_field_behind_others(dut: Any) -> None:
 
 
 @cocotb.test()
+async def misses_in_a_row(dut: Any) -> None:
+    """A miss begins again at the place in front of its step, also behind another miss."""
+    bench = Bench(dut, 9)
+    await bench.start()
+    nothing = exactly(b"zz", decide(2))
+
+    def ahead(row: int, count: int) -> Branch:
+        return Branch(row, kind=Skip.BYTES, operand=count)
+
+    rows = {
+        0: Row((exactly(b"ab", ahead(1, 5)),), decide(2)),
+        1: Row((nothing,), ahead(2, 7)),
+        2: Row((nothing,), ahead(3, 4)),
+        3: Row((exactly(b"g", decide(0)), exactly(b"n", decide(1))), decide(2)),
+    }
+    rules = Rules([at_field(0, 1)] * 16, rows, {0: (1, 5, 0), 1: (1, 6, 0), 2: (1, 999, 0)})
+    await bench.use([rules, always(number=9)])
+    bench.send_packet(0, Packet(tlv(1, b"abcdefghijklmnopqrstuvwxyz")))
+    await bench.drain()
+    assert bench.model is not None and bench.model.counts[0]["hit 0"] == 1
+    bench.check()
+
+
+@cocotb.test()
 async def until_across_the_window(dut: Any) -> None:
     """The byte that a skip looks for is anywhere in the field, also several times 64 bytes on; behind the field it does
     not count.
