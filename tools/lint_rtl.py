@@ -24,11 +24,14 @@ from registry import Engine  # noqa: E402
 MAX_UNITS = 32
 MAX_BLOCKS = 8
 # The card as it stands in each shell
-SHELLS = (
-    ("opennic_plugin", "shell/cards/opennic/plugin.f"),
-    ("mqnic_app_block", "shell/cards/corundum/app.f"),
-)
 Shape = dict[str, int | str]
+CORUNDUM = ("mqnic_app_block", "shell/cards/corundum/app.f")
+DDR: Shape = {"DDR_ENABLE": 1, "DDR_CH": 2, "AXI_DDR_DATA_WIDTH": 512, "AXI_DDR_ADDR_WIDTH": 34, "MapRows": 65536}
+SHELLS: tuple[tuple[str, str, Shape], ...] = (
+    ("opennic_plugin", "shell/cards/opennic/plugin.f", {}),
+    (*CORUNDUM, {}),
+    (*CORUNDUM, DDR),
+)
 
 
 def each(*groups: tuple[int, Engine, int]) -> dict[str, str]:
@@ -92,9 +95,9 @@ def main() -> int:
         runs += [(shape, "-DSYNTHESIS") for shape in telling[1:4]]
     warnings = "-Wno-fatal" if opts.syntax else "-Wall"
     in_shells = [
-        (telling[-1], view, warnings, top, list(dict.fromkeys([*card_sources(), *filelist(list_of_top)])))
-        for top, list_of_top in SHELLS
-        for view in ("--assert", "-DSYNTHESIS")
+        (telling[-1] | shape, view, warnings, top, list(dict.fromkeys([*card_sources(), *filelist(list_of_top)])))
+        for top, list_of_top, shape in SHELLS
+        for view in ("--assert -DPENSTOCK_SHELL", "-DSYNTHESIS")
     ]
     with ThreadPoolExecutor(os.cpu_count()) as workers:
         results = workers.map(lambda run: lint(*run, warnings), runs)
@@ -110,7 +113,7 @@ def lint(shape: Shape, view: str, warnings: str, top: str = "card_top", sources:
         warnings,
         # `.port()` marks an output as unused; packages and interfaces have items that only some of their users need.
         *("-Wno-PINCONNECTEMPTY", "-Wno-UNUSEDPARAM", "-Wno-UNUSEDSIGNAL"),
-        view,
+        *view.split(),
         "--top-module",
         top,
         *(f"-G{name}={value}" for name, value in shape.items()),

@@ -156,7 +156,7 @@ fn a_card_that_is_another_is_refused_with_the_reason() {
 
 #[test]
 fn accesses_that_the_card_refuses_are_errors() {
-    let (_, _, mut device, _) = open();
+    let (_, _, mut device, fake) = open();
     assert_eq!(device.target(), Target::Fpga);
     device.write(0x1_2344, 5).unwrap();
     assert_eq!(device.read(0x1_2344).unwrap(), 5);
@@ -164,6 +164,16 @@ fn accesses_that_the_card_refuses_are_errors() {
     assert!(text(device.read(NOWHERE).unwrap_err()).contains("0x00000ff0"));
     assert!(text(device.write(NOWHERE, 1).unwrap_err()).contains("0x00000ff0"));
     assert!(text(device.read(SILENT).unwrap_err()).contains("did not answer"));
+    // A part of a word
+    let before = fake.0.borrow().bar[&BAR_PAGE];
+    for address in [0x2, 0x1_2345, 0x1_2347] {
+        let refused = format!("0x{address:08x}");
+        for error in [device.read(address).unwrap_err(), device.write(address, 1).unwrap_err()] {
+            assert!(error.to_string().contains(&refused), "{error}");
+        }
+    }
+    assert_eq!(fake.0.borrow().bar[&BAR_PAGE], before, "the window was not moved");
+    assert_eq!(device.read(0x1_2344).unwrap(), 5);
     // A word that is all ones is none that was refused.
     device.write(0x2_0000, u32::MAX).unwrap();
     assert_eq!(device.read(0x2_0000).unwrap(), u32::MAX);

@@ -214,6 +214,7 @@ class Proxy:
         self.listener.listen(1)
         self.card = socket.socket(socket.AF_UNIX)
         self.card.connect(str(card))
+        self.one = threading.Lock()  # of a request to the card and its answer
         self.wanted = threading.Event()
         self.done = threading.Event()
         self.thread = threading.Thread(target=self.work, daemon=True)
@@ -241,7 +242,14 @@ class Proxy:
                 rest += frame + self.take(self.card, struct.unpack_from("<I", frame)[0])
         return head + rest
 
+    def send_reset(self) -> None:
+        """Resets the card between two requests of the driver, most likely between two of its looks."""
+        with self.one:
+            self.card.sendall(b"W" + struct.pack("<II", BAR_RESET, 1))
+            self.answer(ord("W"))
+
     def reset(self) -> None:
+        """Resets the card behind the driver's next request, hence in the middle of a look."""
         self.done.clear()
         self.wanted.set()
         assert self.done.wait(60)
@@ -251,14 +259,15 @@ class Proxy:
         try:
             while True:
                 if self.wanted.is_set():
-                    self.card.sendall(b"W" + struct.pack("<II", BAR_RESET, 1))
-                    self.answer(ord("W"))
+                    self.send_reset()
                     self.wanted.clear()
                     self.done.set()
                 head = self.take(driver, 9)
                 more = self.take(driver, struct.unpack("<I", head[5:])[0]) if head[0] == ord("F") else b""
-                self.card.sendall(head + more)
-                driver.sendall(self.answer(head[0]))
+                with self.one:
+                    self.card.sendall(head + more)
+                    answer = self.answer(head[0])
+                driver.sendall(answer)
         except (EOFError, OSError):
             self.card.close()
             driver.close()
@@ -285,11 +294,71 @@ def test_a_card_that_somebody_resets_is_loaded_again(tmp_path: Path) -> None:
                 up.wait_for("somebody else has reset the card", times=2)
                 assert up.status()["units"][0]["state"] == "disabled"
                 assert int(up.ctl("read", hex(regs.CARD_UNIT_ENABLE)).split()[-1], 16) == 0
+                # Requests that come before `up` has looked, which it does every 200 ms: it looks first.
+                up.ctl("enable", "0")
+                count = up.errors.read_text().count("somebody else has reset the card")
+                for number, words in enumerate(
+                    (["status"], ["counters"], ["read", hex(regs.CARD_PORTS)], ["disable", "0"])
+                ):
+                    proxy.send_reset()
+                    up.ctl(*words)
+                    up.wait_for("somebody else has reset the card", times=count + number + 1)
+                assert up.status()["units"][0]["state"] == "disabled"
                 # A card that goes ends the command, with the reason.
                 card.kill()
                 assert up.process.wait(60) == 1 and "the card is gone" in up.errors.read_text()
         finally:
             card.kill()
+
+
+class Watch:
+    """A socket in the place of a simulated card: notes who comes, and answers nothing."""
+
+    def __init__(self, path: Path) -> None:
+        self.listener = socket.socket(socket.AF_UNIX)
+        self.listener.bind(str(path))
+        self.listener.listen(1)
+        self.listener.settimeout(0.5)
+
+    def came(self) -> bool:
+        try:
+            self.listener.accept()[0].close()
+        except TimeoutError:
+            return False
+        return True
+
+
+def test_what_is_wrong_is_found_before_the_card_is_opened(tmp_path: Path) -> None:
+    """To open a card resets it, and another `up` may have it in use."""
+    watch = Watch(tmp_path / "card")
+    (tmp_path / "run").mkdir(mode=0o700)
+    env = {**os.environ, "XDG_RUNTIME_DIR": str(tmp_path / "run"), "PENSTOCK_ROOT": str(ROOT)}
+    taken = socket.socket(socket.AF_UNIX)
+    taken.bind(str(tmp_path / "taken"))
+    taken.listen(1)
+    (tmp_path / "file").write_text("")
+    card = f"sim:{tmp_path / 'card'}"
+
+    def refused(says: str, *words: str | Path, at: str = card) -> None:
+        command = [COMMAND_LINE, "up", FORWARD, "--target", "fpga", "--card", at, *words]
+        done = subprocess.run(command, check=False, capture_output=True, text=True, env=env, timeout=60)
+        assert done.returncode == 1 and says in done.stderr, done.stderr
+        assert not watch.came(), words
+
+    refused("there is no port7: the card has ports 0..1", "--port", "7=lo")
+    refused("port0 has two interfaces", "--port", "0=lo", "--port", "0=eth9")
+    refused("lo is at port0 and at port1", "--port", "0=lo", "--port", "1=lo")
+    refused(str(tmp_path / "taken"), "--socket", tmp_path / "taken")
+    refused(str(tmp_path / "file"), "--socket", tmp_path / "file")
+    refused("No such file or directory", "--socket", tmp_path / "none/socket")
+    refused("socket", "--socket", tmp_path / ("x" * 120))
+    # Interfaces at a real card, which is not looked for
+    refused("no cables that the host reaches", "--port", "0=lo", at="pci:0000:ff:1f.7")
+    # All is well: it comes.
+    command = [COMMAND_LINE, "up", FORWARD, "--target", "fpga", "--card", card]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env) as up:
+        watch.listener.settimeout(60)
+        assert watch.came() and up.wait(60) == 1
 
 
 @pytest.mark.parametrize(

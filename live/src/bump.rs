@@ -136,17 +136,17 @@ impl Live {
     /// Loads a design, puts it between interfaces and serves its control socket. From now on SIGINT, SIGTERM and SIGHUP
     /// end [`Live::run`].
     pub fn open(root: &Root, design: &Design, image: Image, setup: &Setup) -> Result<Self, LiveError> {
-        Self::on(root, design, image, setup, Box::new(SoftDevice::open(design)?))
+        Self::on(root, design, image, setup, || Ok(Box::new(SoftDevice::open(design)?)))
     }
 
-    /// As [`Live::open`], with a card that is open already. A card whose ports have cables of their own needs no
-    /// interfaces.
+    /// As [`Live::open`], with the card that `device` opens, after ports and socket were checked: to open a real card
+    /// resets it. A card whose ports have cables of their own needs no interfaces.
     pub fn on(
         root: &Root,
         design: &Design,
         image: Image,
         setup: &Setup,
-        mut device: Box<dyn LiveDevice>,
+        device: impl FnOnce() -> Result<Box<dyn LiveDevice>, DeviceError>,
     ) -> Result<Self, LiveError> {
         for (index, (port, interface)) in setup.interfaces.iter().enumerate() {
             let earlier = &setup.interfaces[..index];
@@ -162,6 +162,8 @@ impl Live {
                 return Err(LiveError::Port(format!("there is no {port}: the card has ports 0..{}", design.ports - 1)));
             }
         }
+        Server::check(&setup.socket)?;
+        let mut device = device()?;
         let system = |doing| move |source| LiveError::System { doing, source };
         let (stop, signalled) = UnixStream::pair().map_err(system("making a pipe for signals"))?;
         for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -337,7 +339,12 @@ impl Live {
     }
 
     fn execute(&mut self, request: Request) -> Result<Reply, String> {
-        self.try_execute(request).map_err(|error| error.to_string())
+        let done = self.try_execute(request.clone()).or_else(|error| {
+            // Perhaps nobody has looked since somebody reset the card. The look takes it into use again.
+            let is_back = self.device.has_cables() && self.look_closely()?;
+            if is_back { self.try_execute(request) } else { Err(error) }
+        });
+        done.map_err(|error| error.to_string())
     }
 
     fn try_execute(&mut self, request: Request) -> Result<Reply, DeviceError> {
@@ -507,7 +514,10 @@ impl Live {
     /// Looks now and then, and when a unit was given up.
     fn look(&mut self, moved: usize) -> Result<(), DeviceError> {
         self.is_new |= moved > 0;
-        if Instant::now() >= self.next_look || self.device.has_faults() { self.look_closely() } else { Ok(()) }
+        if Instant::now() >= self.next_look || self.device.has_faults() {
+            self.look_closely()?;
+        }
+        Ok(())
     }
 
     /// Takes a card that was reset into use again, with the programs that ran.
@@ -525,8 +535,9 @@ impl Live {
         self.device.device().set_ingress(&groups)
     }
 
-    /// Reports faults, and finds interfaces that are down or back.
-    fn look_closely(&mut self) -> Result<(), DeviceError> {
+    /// Reports faults, and finds interfaces that are down or back. Whether somebody had reset the card, which is in use
+    /// again now.
+    fn look_closely(&mut self) -> Result<bool, DeviceError> {
         self.next_look = Instant::now() + LOOK;
         self.is_new = false;
         self.taps.retain(|tap| !tap.is_over());
@@ -536,6 +547,7 @@ impl Live {
             news.push(error.to_string());
             Ok(news)
         });
+        let was_reset = matches!(looked, Err(DeviceError::Fpga(fpga::FpgaError::WasReset(_))));
         let mut news = match looked {
             Err(DeviceError::Fpga(fpga::FpgaError::WasReset(place))) => {
                 self.bring_back()?;
@@ -551,7 +563,7 @@ impl Live {
             news.extend(wire.retry().or_else(|| wire.check()));
         }
         news.into_iter().for_each(|text| self.note(text));
-        Ok(())
+        Ok(was_reset)
     }
 
     /// Logs a fault and keeps it for the status.

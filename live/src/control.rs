@@ -232,12 +232,27 @@ fn is_of_user(stream: &UnixStream) -> io::Result<bool> {
 }
 
 impl Server {
-    /// Serves a card of this design.
-    pub fn start(path: &Path, root: &Root, design: &Design) -> Result<Self, ControlError> {
-        let io = |source| ControlError::Io { path: path.to_path_buf(), source };
+    /// Refuses the place of another card's socket, or one where none can be.
+    pub fn check(path: &Path) -> Result<(), ControlError> {
         if UnixStream::connect(path).is_ok() {
             return Err(ControlError::InUse(path.to_path_buf()));
         }
+        let io = |source: io::Error| ControlError::Io { path: path.to_path_buf(), source };
+        if SocketAddrUnix::new(path).is_err() {
+            return Err(ControlError::Long(path.to_path_buf()));
+        }
+        if fs::symlink_metadata(path).is_ok_and(|about| !about.file_type().is_socket()) {
+            return Err(io(io::ErrorKind::AddrInUse.into()));
+        }
+        let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let is_folder = fs::metadata(folder).map_err(io)?.is_dir();
+        is_folder.then_some(()).ok_or_else(|| io(io::ErrorKind::NotADirectory.into()))
+    }
+
+    /// Serves a card of this design.
+    pub fn start(path: &Path, root: &Root, design: &Design) -> Result<Self, ControlError> {
+        let io = |source| ControlError::Io { path: path.to_path_buf(), source };
+        Self::check(path)?;
         // Removes the socket of a killed card; nothing else is removed.
         if fs::symlink_metadata(path).is_ok_and(|about| about.file_type().is_socket()) {
             fs::remove_file(path).map_err(io)?;

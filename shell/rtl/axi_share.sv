@@ -14,18 +14,18 @@
 // have room for them (axi_if.sv). A burst out of range waits until all answers to its manager have come, so that
 // answers keep their order.
 module axi_share #(
-    parameter int unsigned Managers = 2,  // up to 8
-    parameter int unsigned RangeW = 29    // log2 of the bytes of a range
+    parameter int unsigned Managers = 2,
+    parameter int unsigned RangeW = 29,   // log2 of the bytes of a range
+    parameter int unsigned MgrW = 3       // bits of a manager's number in IDs and addresses
 ) (
     input wire logic clk,
     input wire logic rst,
     axi_if.sub from[Managers],  // ID_W
-    axi_if.mgr to,              // ID_W + 3
+    axi_if.mgr to,              // ID_W + MgrW
     output logic [Managers-1:0] error  // for one cycle: a burst of the manager was out of its range
 );
   localparam int unsigned AddrW = to.ADDR_W;
   localparam int unsigned DataW = to.DATA_W;
-  localparam int unsigned MgrW = 3;
   localparam int unsigned IdW = to.ID_W - MgrW;
   localparam int unsigned BeatW = $clog2(DataW / 8);
   localparam logic [1:0] SlvErr = 2'b10;

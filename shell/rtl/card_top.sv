@@ -1,6 +1,13 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 `default_nettype none
 
+// A card behind a shell (shell/cards) has the channels of its memory at its pins. Other simulations have models inside.
+`ifdef SYNTHESIS
+`define PENSTOCK_MEMORY_PINS
+`elsif PENSTOCK_SHELL
+`define PENSTOCK_MEMORY_PINS
+`endif
+
 // The card with flat ports, for a simulation's clock loop and for a real card's shell. Port p has bits [p*W+:W] of its vectors.
 // A MAC of 512 bits at 322 MHz stands behind a converter of width and clock: a port has 1,024 bits, one frame start a beat.
 module card_top
@@ -93,8 +100,8 @@ module card_top
     input  wire logic                 m_axi_rvalid,
     output logic                      m_axi_rready,
 
-`ifdef SYNTHESIS
-    // Channels of the card's own memory (penstock_pkg.sv). In simulations they are inside.
+`ifdef PENSTOCK_MEMORY_PINS
+    // Channels of the card's own memory (penstock_pkg.sv)
     output logic [CardChannels-1:0][8:0]             m_axi_mem_awid,
     output logic [CardChannels-1:0][39:0]            m_axi_mem_awaddr,
     output logic [CardChannels-1:0][7:0]             m_axi_mem_awlen,
@@ -219,7 +226,7 @@ module card_top
   assign m_axi_rready = host_read.rready;
 
   for (genvar c = 0; c < int'(CardChannels); c++) begin : gen_memory
-`ifdef SYNTHESIS
+`ifdef PENSTOCK_MEMORY_PINS
     assign m_axi_mem_awid[c] = memory[c].awid;
     assign m_axi_mem_awaddr[c] = memory[c].awaddr;
     assign m_axi_mem_awlen[c] = memory[c].awlen;
@@ -329,4 +336,5 @@ module card_top
 `endif
 endmodule
 
+`undef PENSTOCK_MEMORY_PINS
 `default_nettype wire

@@ -65,14 +65,23 @@ class Manager:
 class Bench:
     """The clock loop: it drives all managers at the falling edge and samples before the rising one."""
 
-    def __init__(self, dut: Any) -> None:
+    def __init__(self, dut: Any, managers: int = MANAGERS) -> None:
         self.dut, self.rng, self.cycle = dut, random.Random(1), 0
-        self.managers = [Manager(self, number) for number in range(MANAGERS)]
+        self.managers = [Manager(self, number) for number in range(managers)]
         self.errors: Counter[int] = Counter()
 
     async def start(self) -> None:
         d = self.dut
         d.rst.value = 1
+        self.clear()
+        cocotb.start_soon(Clock(d.clk, 4, unit="ns").start())
+        for _ in range(5):
+            await RisingEdge(d.clk)
+        d.rst.value = 0
+        await RisingEdge(d.clk)
+
+    def clear(self) -> None:
+        """No manager asks for anything."""
         for name in (
             "awvalid",
             "wvalid",
@@ -87,12 +96,7 @@ class Bench:
             "araddr",
             "arlen",
         ):
-            getattr(d, name).value = 0
-        cocotb.start_soon(Clock(d.clk, 4, unit="ns").start())
-        for _ in range(5):
-            await RisingEdge(d.clk)
-        d.rst.value = 0
-        await RisingEdge(d.clk)
+            getattr(self.dut, name).value = 0
 
     def _put(self, words: dict[str, int], name: str, manager: int, width: int, value: int) -> None:
         words[name] = words.get(name, 0) | value << (width * manager)

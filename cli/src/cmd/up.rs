@@ -6,8 +6,8 @@ use std::net::{SocketAddr, TcpListener};
 use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
-use penstock_device::fpga::{FpgaDevice, LiveCard, NoPlace, Place};
-use penstock_device::{Design, DesignError, DeviceError, ForGroup, Override, Policy, Port, Root, Target};
+use penstock_device::fpga::{self, FpgaDevice, LiveCard, NoPlace, Place};
+use penstock_device::{Design, DesignError, DeviceError, ForGroup, LiveDevice, Override, Policy, Port, Root, Target};
 use penstock_live::{ControlError, Driver, Live, LiveError, Setup, control, exporter};
 
 use crate::card::{Card, CardError};
@@ -148,10 +148,16 @@ pub(crate) fn run(args: &Args, root: &Root) -> Result<(), UpError> {
     let mut live = match &place {
         None => Live::open(root, &design, image, &setup)?,
         Some(place) => {
-            let mut bar = Bar::new(design.units());
-            let device = FpgaDevice::open(root, &design, place, &mut |progress| bar.show(progress));
-            bar.finish();
-            Live::on(root, &design, image, &setup, Box::new(LiveCard::new(device?)))?
+            if !setup.interfaces.is_empty() {
+                fpga::accept(place)?;
+            }
+            let open = || {
+                let mut bar = Bar::new(design.units());
+                let device = FpgaDevice::open(root, &design, place, &mut |progress| bar.show(progress));
+                bar.finish();
+                Ok(Box::new(LiveCard::new(device?)) as Box<dyn LiveDevice>)
+            };
+            Live::on(root, &design, image, &setup, open)?
         }
     };
     // They end with this function.

@@ -141,6 +141,8 @@ enum Each {
     Stream,
     /// One for four units.
     FourUnits,
+    /// One for each port of the board's memory that the card uses.
+    Memory,
 }
 
 /// Bits of a part's word, the lowest and the highest.
@@ -255,7 +257,7 @@ fn counted(root: &Root) -> Result<BTreeMap<String, Area>, ProjectError> {
 
 impl Rule {
     /// Blocks of this kind in a part with this word, or in the card.
-    fn count(&self, hardware: &Hardware, parts: u32, word: u64) -> u32 {
+    fn count(&self, hardware: &Hardware, memories: u32, parts: u32, word: u64) -> u32 {
         let units = hardware.units.len() as u32;
         let each = match self.each {
             Each::Part => parts,
@@ -263,6 +265,7 @@ impl Rule {
             Each::Port => hardware.ports,
             Each::Stream => hardware.ports + 1,
             Each::FourUnits => units.div_ceil(CLUSTER),
+            Each::Memory => memories,
         };
         let value = |bits: Option<Bits>| bits.map(|bits| bits.of(word));
         let ones = |bits: Option<Bits>| value(bits).map(|value| u64::from(value.count_ones()));
@@ -293,7 +296,8 @@ impl Rule {
 }
 
 impl Areas {
-    /// The area of the card that a design asks for, and the resources of a board.
+    /// The area of the card that a design asks for, and the resources of a board, of whose memory the card uses so many
+    /// ports.
     ///
     /// # Errors
     /// A file of the checkout cannot be read.
@@ -303,6 +307,7 @@ impl Areas {
         hardware: &Hardware,
         shell: Shell,
         board: &str,
+        memories: u32,
     ) -> Result<Self, ProjectError> {
         let counted = counted(root)?;
         let boards: Boards = read(root, BOARDS)?;
@@ -319,7 +324,7 @@ impl Areas {
         };
         for file in CARD {
             let card = Parts { owner: Owner::Card, count: 1, word: 0, first: true };
-            areas.add(&read::<Rules>(root, file)?.areas, &counted, hardware, &card);
+            areas.add(&read::<Rules>(root, file)?.areas, &counted, hardware, memories, &card);
         }
         // Only the first part of an engine has the blocks that the card has once for this engine.
         let mut seen: Vec<&str> = Vec::new();
@@ -336,7 +341,7 @@ impl Areas {
             if root.join(&file).exists() {
                 let first = !seen.contains(&engine);
                 let parts = Parts { owner, count, word, first };
-                areas.add(&read::<Rules>(root, &file)?.areas, &counted, hardware, &parts);
+                areas.add(&read::<Rules>(root, &file)?.areas, &counted, hardware, memories, &parts);
                 seen.push(engine);
             } else {
                 areas.unknown.push(name.clone());
@@ -347,10 +352,17 @@ impl Areas {
     }
 
     /// Adds the blocks of equal parts.
-    fn add(&mut self, rules: &[Rule], counted: &BTreeMap<String, Area>, hardware: &Hardware, parts: &Parts) {
+    fn add(
+        &mut self,
+        rules: &[Rule],
+        counted: &BTreeMap<String, Area>,
+        hardware: &Hardware,
+        memories: u32,
+        parts: &Parts,
+    ) {
         for rule in rules {
-            let shared = matches!(rule.each, Each::Card | Each::FourUnits);
-            let count = rule.count(hardware, parts.count, parts.word);
+            let shared = matches!(rule.each, Each::Card | Each::FourUnits | Each::Memory);
+            let count = rule.count(hardware, memories, parts.count, parts.word);
             if count == 0 || shared && !parts.first {
                 continue;
             }
@@ -387,22 +399,28 @@ impl Areas {
         let sum = self.sum(at_least);
         let share = |(.., of): &Resource| of(&sum) / of(&left).max(1.0);
         let (name, _, of) = RESOURCES.into_iter().max_by(|a, b| share(a).total_cmp(&share(b)))?;
-        let over = of(&sum) - of(&left);
-        if over <= 0.0 {
+        if of(&sum) <= of(&left) {
             return None;
         }
-        let takes = |owner| of(&self.sum(|line| line.owner == owner && at_least(line)));
-        let (owner, part, units) = self.parts.iter().max_by(|(a, ..), (b, ..)| takes(*a).total_cmp(&takes(*b)))?;
-        let most = takes(*owner);
+        let takes = |owner, of: fn(&Area) -> f64| of(&self.sum(|line| line.owner == owner && at_least(line)));
+        let (owner, part, units) =
+            self.parts.iter().max_by(|(a, ..), (b, ..)| takes(*a, of).total_cmp(&takes(*b, of)))?;
+        let most = takes(*owner, of);
+        let short = || RESOURCES.iter().filter(|(.., of)| of(&sum) > of(&left));
         // Blocks that the card has once stay when units go.
-        let of_units = of(&self.sum(|line| line.owner == *owner && at_least(line) && !line.shared));
-        let each_unit = of_units / f64::from(*units);
-        let less = (over / each_unit.max(f64::MIN_POSITIVE)).ceil();
+        let of_units = self.sum(|line| line.owner == *owner && at_least(line) && !line.shared);
+        let less = short().map(|(.., of)| {
+            let each_unit = of(&of_units) / f64::from(*units);
+            ((of(&sum) - of(&left)) / each_unit.max(f64::MIN_POSITIVE)).ceil()
+        });
+        let less = less.fold(0.0, f64::max);
         let advice = match owner {
             Owner::Units(_) if less < f64::from(*units) => {
                 format!("with `count = {}` it has room, by this count", units - less as u32)
             }
-            Owner::Block(_) if most >= over => "the rest has room without it".to_owned(),
+            Owner::Block(_) if short().all(|(.., of)| takes(*owner, *of) >= of(&sum) - of(&left)) => {
+                "the rest has room without it".to_owned()
+            }
             _ => "leaving them out is not enough".to_owned(),
         };
         let beside = self.uses.as_ref().map_or(String::new(), |_| format!(" beside {}", self.shell));
@@ -489,9 +507,10 @@ mod tests {
     #[test]
     fn blocks_are_counted_by_their_rule() {
         let card = hardware(9, Vec::new());
-        let count = |text: &str| rule(text).count(&card, 9, 0x0000_0503_0000_0A02);
+        let count = |text: &str| rule(text).count(&card, 2, 9, 0x0000_0503_0000_0A02);
         assert_eq!(count(""), 9);
         assert_eq!((count("each = \"card\""), count("each = \"port\""), count("each = \"stream\"")), (1, 2, 3));
+        assert_eq!(count("each = \"memory\""), 2);
         assert_eq!((count("each = \"four_units\""), count("each = \"card\"\ntimes = 16")), (3, 16));
         assert_eq!(count("value = [0, 7]"), 18);
         assert_eq!(count("value = [8, 15]"), 90);
@@ -559,6 +578,47 @@ mod tests {
         );
         let text = of(vec![(Block(0), 1, Some(110.0), Exactly), (Card, 1, Some(111.0), Exactly)]).excess().unwrap();
         assert!(text.contains("the card take most, 111: leaving them out is not enough"), "{text}");
+    }
+
+    /// The advice holds for all resources, not only for the one that is named.
+    #[test]
+    fn room_is_room_for_all_resources() {
+        let parts =
+            vec![(Owner::Card, "the card", 1), (Owner::Units(0), "8 units", 8), (Owner::Block(0), "a block", 1)];
+        let of = |lut: f64| {
+            let lines = vec![
+                (Owner::Units(0), 8, Some(12.0), Counted::Exactly),
+                (Owner::Card, 1, Some(25.0), Counted::Exactly),
+            ];
+            let mut areas = areas(lines, parts.clone(), 110.0);
+            // UltraRAM is short by a fifth: two units are enough. Look-up tables are short by less, but units have few.
+            areas.has = areas.has.map(|(device, has)| (device, Area { lut, ..has }));
+            areas.excess().unwrap()
+        };
+        assert!(of(9.0).contains("288 Kbit") && of(9.0).contains("`count = 6`"), "{}", of(9.0));
+        assert!(of(8.0).contains("288 Kbit") && of(8.0).contains("`count = 6`"), "{}", of(8.0));
+        let mut few = areas(
+            vec![(Owner::Units(0), 8, Some(12.0), Counted::Exactly), (Owner::Card, 1, Some(25.0), Counted::Exactly)],
+            parts.clone(),
+            110.0,
+        );
+        few.lines[1].area = few.lines[1].area.map(|area| Area { lut: 102.0, ..area });
+        // 110 look-up tables of 106: each unit has one, so four must go.
+        few.has = few.has.map(|(device, has)| (device, Area { lut: 106.0, ..has }));
+        assert!(few.excess().unwrap().contains("`count = 4`"), "{few:?}");
+        // 110 of 101: all eight units are not enough.
+        few.has = few.has.map(|(device, has)| (device, Area { lut: 101.0, ..has }));
+        assert!(few.excess().unwrap().contains("leaving them out is not enough"), "{few:?}");
+        // A block that is enough for one resource, and not for the other
+        let mut block = areas(
+            vec![(Owner::Block(0), 1, Some(70.0), Counted::Exactly), (Owner::Card, 1, Some(60.0), Counted::Exactly)],
+            parts,
+            110.0,
+        );
+        assert!(block.excess().unwrap().contains("the rest has room without it"), "{block:?}");
+        block.lines[1].area = block.lines[1].area.map(|area| Area { lut: 102.0, ..area });
+        block.has = block.has.map(|(device, has)| (device, Area { lut: 100.0, ..has }));
+        assert!(block.excess().unwrap().contains("leaving them out is not enough"), "{block:?}");
     }
 
     #[test]

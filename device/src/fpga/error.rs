@@ -66,9 +66,12 @@ pub enum FpgaError {
         /// Its hardware.
         wanted: String,
     },
+    /// The design needs card memory, which the card does not have: the key of the design, and ways out.
+    #[error("{0}")]
+    NoMemory(String),
     /// The card does not leave its reset.
     #[error(
-        "{0}: the card does not leave its reset: its clock does not run; look at the shell's clocks, or program the card anew"
+        "{0}: the card does not leave its reset: its clock does not run, or a controller of its memory is in reset; look at the shell's clocks, or program the card anew"
     )]
     InReset(Place),
     /// Somebody else reset the card.

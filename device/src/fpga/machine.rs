@@ -13,7 +13,7 @@ use penstock_engine::{Bus, CardError, Native, Root};
 
 use super::bar::{Bar, Place};
 use super::window::{Window, gone};
-use super::{FpgaError, Hardware, Identity, MAGIC, registers};
+use super::{FpgaError, Hardware, Identity, MAGIC, Shell, memory, registers};
 use crate::card::Machine;
 use crate::design::Design;
 use crate::error::DeviceError;
@@ -50,16 +50,27 @@ const MARKED_BYTES: usize = 20;
 pub struct Wanted {
     design: String,
     hardware: Hardware,
+    /// For each shell: why its cards have no memory for the design.
+    refusals: [Option<String>; Shell::ALL.len()],
 }
 
 impl Wanted {
     /// The hardware of a design.
     pub fn of(root: &Root, design: &Design) -> Result<Self, DeviceError> {
-        Ok(Self { design: design.name.clone(), hardware: Hardware::of(root, design)? })
+        Ok(Self {
+            design: design.name.clone(),
+            hardware: Hardware::of(root, design)?,
+            refusals: Shell::ALL.map(|shell| memory::refused(design, shell, None).map(|refusal| refusal.to_string())),
+        })
     }
 
     /// Refuses a card with other hardware.
     fn check(&self, place: &Place, identity: Identity) -> Result<(), FpgaError> {
+        for (shell, refusal) in Shell::ALL.into_iter().zip(&self.refusals) {
+            if let Some(text) = refusal.as_ref().filter(|_| shell.letters() == identity.shell) {
+                return Err(FpgaError::NoMemory(text.clone()));
+            }
+        }
         let hash = self.hardware.hash();
         if identity.hash == hash {
             return Ok(());
@@ -284,6 +295,25 @@ impl Behind {
     }
 }
 
+/// The host does not reach the cables of a real card.
+fn no_cables() -> DeviceError {
+    DeviceError::NotOnFpga {
+        what: "cables that the host reaches",
+        way_out: "send from another machine, and look at the counters; on a simulated card (card=\"sim\") frames go both ways",
+    }
+}
+
+/// Refuses to send frames to a card whose cables the host does not reach. The card need not be open.
+///
+/// # Errors
+/// It is a real card.
+pub fn accept(place: &Place) -> Result<(), DeviceError> {
+    match place {
+        Place::Own(_) | Place::Sim(_) => Ok(()),
+        Place::Pci(_) => Err(no_cables()),
+    }
+}
+
 /// Where and when a frame entered that leaves with these bytes; the source, if its header says it.
 fn entry_of(inside: &mut HashMap<Vec<u8>, VecDeque<(u8, u64)>>, bytes: &[u8], source: Option<u8>) -> Option<(u8, u64)> {
     let is_it = |entry: &(u8, u64)| source.is_none_or(|source| source == entry.0);
@@ -386,13 +416,7 @@ impl Machine for Behind {
     }
 
     fn accept(&mut self) -> Result<(), DeviceError> {
-        if self.window.bar.wires().is_none() {
-            return Err(DeviceError::NotOnFpga {
-                what: "cables that the host reaches",
-                way_out: "send from another machine, and look at the counters; on a simulated card (card=\"sim\") frames go both ways",
-            });
-        }
-        Ok(())
+        if self.window.bar.wires().is_some() { Ok(()) } else { Err(no_cables()) }
     }
 
     fn emptied(&mut self) {
@@ -427,7 +451,8 @@ impl Machine for Behind {
     fn has_host_memory(&self) -> Result<(), DeviceError> {
         Err(DeviceError::NotOnFpga {
             what: "host memory",
-            way_out: "its units' bursts are refused (docs/cards.md); use soft or rtl",
+            way_out: "OpenNIC's box_322mhz has no path to it, and the card does not use Corundum's DMA engine yet, so the \
+                      bursts of its units are refused (docs/cards.md); use soft or rtl",
         })
     }
 

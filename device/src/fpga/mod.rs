@@ -12,6 +12,7 @@ pub(crate) mod error;
 mod hardware;
 mod live;
 mod machine;
+pub(crate) mod memory;
 mod project;
 /// Offsets of the registers in a card's BAR, written by tools/regs.py.
 #[path = "../../../shell/cards/regs/regs.rs"]
@@ -31,8 +32,8 @@ pub use error::FpgaError;
 use error::MAJOR;
 pub use hardware::Hardware;
 pub use live::LiveCard;
-pub use machine::Behind;
 use machine::Wanted;
+pub use machine::{Behind, accept};
 pub use project::{ProjectError, Written, write as write_project};
 pub use report::{ClockTiming, ReportError, Reports, TimingSummary, Utilization};
 pub use shell::{NoShell, Shell};
@@ -44,6 +45,8 @@ use crate::progress::Progress;
 use crate::rtl::{self, build, build::Around};
 
 const MAGIC: u32 = 0x504E_4650;
+/// Memories of a simulated board, as of au250.
+const SIMULATED_MEMORIES: u32 = 4;
 /// Where Linux shows PCI devices.
 const DEVICES: &str = "/sys/bus/pci/devices";
 
@@ -188,13 +191,17 @@ impl FpgaDevice {
 /// (shell/cards/sim).
 ///
 /// # Errors
-/// The model cannot be built.
+/// The design needs card memory, which the shell does not have, or the model cannot be built.
 pub fn simulator(
     root: &Root,
     design: &Design,
     shell: Shell,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<PathBuf, DeviceError> {
-    let around = Around::Shell(shell, Hardware::of(root, design)?.hash());
+    if let Some(refusal) = memory::refused(design, shell, None) {
+        return Err(FpgaError::NoMemory(refusal.to_string()).into());
+    }
+    let memories = memory::ports(design, SIMULATED_MEMORIES);
+    let around = Around::Shell { shell, hash: Hardware::of(root, design)?.hash(), memories };
     Ok(build::model(root, &rtl::parameters(root, design, around)?, progress)?)
 }

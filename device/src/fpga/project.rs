@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use penstock_engine::Root;
 
-use super::{Areas, Hardware, Shell};
+use super::{Areas, Hardware, Shell, memory};
 use crate::design::{Design, DesignError};
 use crate::error::DeviceError;
 use crate::file_list;
@@ -26,6 +26,7 @@ struct Clocks {
     card: f64,
     registers: f64,
     mac: f64,
+    memory: f64,
 }
 
 /// Why a project cannot be written.
@@ -111,8 +112,8 @@ struct Crossing {
 }
 
 /// All crossings of shell_card.
-fn crossings(ports: u32, clocks: &Clocks) -> Vec<Crossing> {
-    let Clocks { card, registers, mac } = *clocks;
+fn crossings(ports: u32, memories: u32, clocks: &Clocks) -> Vec<Crossing> {
+    let Clocks { card, registers, mac, memory } = *clocks;
     let mut all = Vec::new();
     let mut add = |path: String, kind, period_ns| all.push(Crossing { path, kind, period_ns });
     // The resets of two sides a and b.
@@ -146,15 +147,30 @@ fn crossings(ports: u32, clocks: &Clocks) -> Vec<Crossing> {
         add(of("i_tx_lost/i_gray"), Kind::Bits, card);
         add(of("i_up"), Kind::Bits, card);
     }
+    for port in 0..memories {
+        let of = |name: &str| format!("gen_memory.i_memory/gen_mem[{port}].i_port/{name}");
+        add(of("i_mem_rst"), Kind::Reset, memory);
+        pair(&mut add, &of("i_mem_resets"), memory, card);
+        for (queue, from_ns, to_ns) in [
+            ("i_aw", card, memory),
+            ("i_w", card, memory),
+            ("i_ar", card, memory),
+            ("i_r", memory, card),
+            ("i_b", memory, card),
+        ] {
+            add(of(&format!("i_cross/{queue}/i_published")), Kind::Bits, from_ns);
+            add(of(&format!("i_cross/{queue}/i_read")), Kind::Bits, to_ns);
+        }
+    }
     all
 }
 
 /// The constraints of all crossings, for Vivado.
-fn constraints(ports: u32, clocks: &Clocks) -> String {
+fn constraints(ports: u32, memories: u32, clocks: &Clocks) -> String {
     let mut text = format!(
         "# {HEAD}\n# Crossings of the card: each path from clock to clock, and no other, may take longer than a cycle allows.\n"
     );
-    for Crossing { path, kind, period_ns } in crossings(ports, clocks) {
+    for Crossing { path, kind, period_ns } in crossings(ports, memories, clocks) {
         let glob = path.replace('[', "\\[").replace(']', "\\]");
         let cells = |name: &str| format!("[get_cells -hier -filter {{NAME =~ *i_shell_card/{glob}/{name}_reg*}}]");
         let _ = match kind {
@@ -185,6 +201,8 @@ struct Project<'a> {
     design: &'a Design,
     hardware: Hardware,
     board: &'a str,
+    /// Ports of the board's memory that the card uses.
+    memories: u32,
     folder: &'a Path,
 }
 
@@ -237,7 +255,7 @@ pub struct Written {
 /// Writes the project of a design into a folder.
 ///
 /// # Errors
-/// There is no such board, the design does not fit it or needs card memory, or a file cannot be read or written.
+/// There is no such board, the design does not fit it or needs card memory that it does not have, or a file cannot be read or written.
 pub fn write(root: &Root, design: &Design, shell: Shell, board: &str, folder: &Path) -> Result<Written, ProjectError> {
     let (boards, mark) = match shell {
         Shell::OpenNic => (&opennic::BOARDS, opennic::MARK),
@@ -252,23 +270,24 @@ pub fn write(root: &Root, design: &Design, shell: Shell, board: &str, folder: &P
         let (design, ports, board) = (design.name.clone(), design.ports, board.to_owned());
         return Err(ProjectError::Ports { design, ports, board, there });
     }
-    // The shells' cards have no channels of card memory.
-    let parts = design.parts().map(|part| design.part(part));
-    if let Some(fault) = parts.filter_map(penstock_engine::Part::without_memory).next() {
-        let (path, unread) = (&design.path, |source| ProjectError::File { path: design.path.clone(), source });
-        return Err(DesignError::at(path, &fs::read_to_string(path).map_err(unread)?, fault).into());
+    if let Some(refusal) = memory::refused(design, shell, Some(board)) {
+        return Err(refusal.into());
     }
+    let memories = match shell {
+        Shell::OpenNic => 0,
+        Shell::Corundum => memory::ports(design, memory::of_board(board)),
+    };
     let marks = [folder.join(HARDWARE), folder.join(mark)];
     let is_empty = fs::read_dir(folder).map_or(true, |mut entries| entries.next().is_none());
     if !is_empty && !marks.iter().all(|mark| mark.exists()) {
         return Err(ProjectError::Occupied(folder.to_path_buf()));
     }
     let hardware = Hardware::of(root, design)?;
-    let areas = Areas::of(root, design, &hardware, shell, board)?;
+    let areas = Areas::of(root, design, &hardware, shell, board, memories)?;
     if let Some(excess) = areas.excess() {
         return Err(ProjectError::TooLarge { design: design.name.clone(), board: board.to_owned(), excess });
     }
-    let project = Project { root, design, hardware, board, folder };
+    let project = Project { root, design, hardware, board, memories, folder };
     let commands = match shell {
         Shell::OpenNic => opennic::write(&project),
         Shell::Corundum => corundum::write(&project),
@@ -276,8 +295,7 @@ pub fn write(root: &Root, design: &Design, shell: Shell, board: &str, folder: &P
     let mut parameters: serde_json::Map<String, serde_json::Value> =
         project.hardware.parameters().map(|(name, value)| (name.to_owned(), value.into())).collect();
     parameters.insert("Design".into(), project.hash().into());
-    let text =
-        serde_json::json!({ "design": design.name, "shell": shell.name(), "board": board, "parameters": parameters });
+    let text = serde_json::json!({ "design": design.name, "shell": shell.name(), "board": board, "memories": memories, "parameters": parameters });
     project.put(HARDWARE, &format!("{text:#}\n"))?;
     Ok(Written { commands, areas })
 }

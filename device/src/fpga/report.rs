@@ -15,6 +15,9 @@ const MOST_BYTES: u64 = 16 << 20;
 /// Files and folders that a search for reports looks at, and how deep it goes.
 const MOST_FILES: usize = 200_000;
 const DEPTH: u32 = 10;
+/// Lines of a section, and bytes of a line, that are looked at: many times those of the largest reports.
+const MOST_LINES: usize = 100_000;
+const LINE_BYTES: usize = 4_096;
 /// Clocks and pairs of clocks that are kept.
 const MOST_CLOCKS: usize = 1_000;
 
@@ -136,6 +139,9 @@ fn head<'a>(text: &'a str, name: &str) -> Option<&'a str> {
 
 /// Cells of a line of a table; None if it is none.
 fn cells(line: &str) -> Option<Vec<&str>> {
+    if line.len() > LINE_BYTES {
+        return None;
+    }
     let inner = line.trim_end().strip_prefix('|')?.strip_suffix('|')?;
     Some(inner.split('|').map(str::trim).collect())
 }
@@ -198,7 +204,8 @@ fn section<'a>(text: &'a str, title: &str) -> Option<Vec<&'a str>> {
     let is_title = |line: &str| line.strip_prefix("| ").is_some_and(|name| name.trim_end() == title);
     let mut lines = text.lines().skip_while(|line| !is_title(line));
     lines.next()?;
-    Some(lines.skip(1).take_while(|line| !line.starts_with("| ")).collect())
+    let lines = lines.skip(1).take_while(|line| !line.starts_with("| "));
+    Some(lines.filter(|line| line.len() <= LINE_BYTES).take(MOST_LINES).collect())
 }
 
 /// A table without frames: numbers end where the titles of their columns do.
@@ -573,6 +580,30 @@ mod tests {
             }
         }
         assert!(read.iter().all(|read| *read > 100), "{read:?}: the cases must not all be refused");
+    }
+
+    /// Reports as long as are read, without an end of a line, a section or a table: vectors of their parts stay small.
+    #[test]
+    fn long_reports_take_little_memory() {
+        let longest = MOST_BYTES as usize;
+        let fill = |text: &str, part: &str| text.to_owned() + &part.repeat((longest - text.len()) / part.len());
+        let row = "| Site Type | Used | Fixed | Available |\n";
+        let title = "| Design Timing Summary\n| ---------------------\n";
+        for part in ["|", "| ", " a", "-  ", "a\n", "\n", "|\n", "||||||||\n"] {
+            for head in [
+                "Utilization Design Information\n".to_owned(),
+                format!("Utilization Design Information\n{row}"),
+                "Timing Summary Report\n".to_owned(),
+                format!("Timing Summary Report\n{title}"),
+                format!("Timing Summary Report\n{title}\nWNS(ns)\n-------  --\n"),
+            ] {
+                let text = fill(&head, part);
+                assert!(parse(&text).is_err());
+                let lines = section(&text, "Design Timing Summary").unwrap_or_default();
+                assert!(lines.len() <= MOST_LINES && lines.iter().all(|line| line.len() <= LINE_BYTES));
+                assert!(text.lines().filter_map(cells).all(|cells| cells.len() <= LINE_BYTES));
+            }
+        }
     }
 
     #[test]

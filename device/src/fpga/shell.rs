@@ -34,6 +34,14 @@ impl Shell {
         }
     }
 
+    /// The four letters that its cards report.
+    pub(super) fn letters(self) -> [u8; 4] {
+        match self {
+            Self::OpenNic => *b"ONIC",
+            Self::Corundum => *b"CORU",
+        }
+    }
+
     /// The PCI vendor and device of its cards, as Linux writes them, if the shell has its own.
     pub(super) fn pci_ids(self) -> Option<(&'static str, &'static str)> {
         match self {

@@ -43,8 +43,11 @@ impl Window {
         Ok(())
     }
 
-    /// Offset of an address in the BAR, once the window shows it.
-    fn show(&mut self, address: u32) -> Result<u32, CardError> {
+    /// Offset of a register in the BAR, once the window shows it. The BAR has whole words only.
+    fn show(&mut self, access: Access, address: u32) -> Result<u32, CardError> {
+        if !address.is_multiple_of(4) {
+            return Err(AccessError { access, address }.into());
+        }
         let page = address >> 16;
         if self.page != Some(page) {
             self.bar.write(registers::BAR_PAGE, page).map_err(gone)?;
@@ -99,7 +102,7 @@ pub(super) fn gone(error: std::io::Error) -> CardError {
 impl Bus for Window {
     fn read(&mut self, address: u32) -> Result<u32, CardError> {
         self.flush()?;
-        let offset = self.show(address)?;
+        let offset = self.show(Access::Read, address)?;
         let value = self.bar.read(offset).map_err(gone)?;
         // Only an access that was refused gives all ones for sure.
         if value == u32::MAX {
@@ -109,7 +112,7 @@ impl Bus for Window {
     }
 
     fn write(&mut self, address: u32, value: u32) -> Result<(), CardError> {
-        let offset = self.show(address)?;
+        let offset = self.show(Access::Write, address)?;
         self.bar.write(offset, value).map_err(gone)?;
         self.written.push(address);
         if self.written.len() < WRITES { Ok(()) } else { self.flush() }

@@ -67,8 +67,8 @@ impl ShellModel {
             },
             Shell::Corundum => Self {
                 code: ("corundum.cpp", include_str!("../../../shell/cards/sim/corundum.cpp")),
-                top: "mqnic_app_block",
-                list: "shell/cards/corundum/app.f",
+                top: "corundum_shell",
+                list: "shell/cards/sim/corundum.f",
                 program: "corundum_sim",
             },
         }
@@ -132,8 +132,15 @@ pub(crate) enum Around {
     Loop,
     /// The same, and it records waves; such a model is slower.
     Waves,
-    /// A shell, as a program, on a card with this hash of its hardware.
-    Shell(Shell, [u32; 4]),
+    /// A shell, as a program.
+    Shell {
+        /// Which one.
+        shell: Shell,
+        /// Hash of the card's hardware.
+        hash: [u32; 4],
+        /// Ports of the board's memory that the card uses.
+        memories: u32,
+    },
 }
 
 /// Parameters of card_top.
@@ -165,7 +172,7 @@ pub(crate) fn model(
     let key = key_of(parts.iter().map(|part| part.key.as_str()).chain([table.as_str()]));
     let (name, kind) = match parameters.around {
         Around::Loop | Around::Waves => ("card.so", "-shared"),
-        Around::Shell(shell, _) => (ShellModel::of(shell).program, "-pie"),
+        Around::Shell { shell, .. } => (ShellModel::of(shell).program, "-pie"),
     };
     let model = cache.join(&key).join(name);
     if model.exists() {
@@ -263,7 +270,7 @@ fn parts(root: &Root, parameters: &Parameters, verilator: &Verilator) -> Result<
         parts.push(unit);
     }
     let mut table = unit_table(units, &kinds);
-    if let Around::Shell(_, hash) = around {
+    if let Around::Shell { hash, .. } = around {
         let words = hash.map(|word| format!("0x{word:08x}"));
         table += &format!(
             "extern const unsigned card_design[4];\nconst unsigned card_design[4] = {{{}}};\n",
@@ -289,7 +296,7 @@ fn card_part(root: &Root, parameters: &Parameters, engines: &Engines) -> Result<
     lists.push(PathBuf::from(CARD_LIST));
     let (prefix, top, code) = match around {
         Around::Loop | Around::Waves => ("Vcard", "card_top", DRIVER),
-        Around::Shell(shell, _) => {
+        Around::Shell { shell, .. } => {
             let ShellModel { code, top, list, .. } = ShellModel::of(*shell);
             lists.push(PathBuf::from(list));
             ("Vplugin", top, code)
@@ -322,11 +329,12 @@ fn card_part(root: &Root, parameters: &Parameters, engines: &Engines) -> Result<
         arguments.extend(["-DPENSTOCK_SPLIT".to_string(), numbers]);
         defines.push(format!("-DPENSTOCK_UNITS={}", units.len()));
     }
-    if let Around::Shell(shell, _) = around {
-        arguments.push("-DPENSTOCK_METASTABLE".to_string());
+    if let Around::Shell { shell, memories, .. } = around {
+        arguments.extend(["-DPENSTOCK_METASTABLE", "-DPENSTOCK_SHELL"].map(str::to_owned));
         if *shell == Shell::Corundum {
-            arguments.push(format!("-GIF_COUNT={ports}"));
+            arguments.push(format!("-GMemories={memories}"));
         }
+        defines.push(format!("-DPENSTOCK_MEMORIES={memories}"));
     } else {
         sources.extend(traces(root, blocks, engines));
     }

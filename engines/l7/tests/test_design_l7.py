@@ -111,6 +111,30 @@ def test_marks_of_messages_on_a_real_card(card: str) -> None:
     assert seen[0] == seen[1] and len({mark for mark, _ in seen[0]}) == 2
 
 
+@pytest.mark.long
+def test_messages_in_card_memory_on_a_real_card(tmp_path: Path) -> None:
+    """Their packets wait in the four DDR4 channels of a board behind Corundum, two channels of the card on each."""
+    design = tmp_path / "memory.toml"
+    text = DESIGN.read_text().replace('"../', f'"{DESIGN.parents[1]}/')
+    design.write_text(text.replace("l7.timeout_us", "l7.messages = 65536\nl7.timeout_us"))
+    senders = [
+        REVIEW.to(source=f"10.0.1.{number}", fields=[(1, b"/CA/2023"), (2, b"/EE/Math"), (3, bytes([number]) * 2000)])
+        for number in range(1, 41)
+    ]
+    packets = [message.packets([700, 1400]) for message in senders]
+    seen = []
+    for target, options in (("soft", {}), ("fpga", {"card": "sim-corundum"})):
+        with Device.open(design, target, **options) as device:
+            # All are open at once: the last packet of each comes behind the others of all.
+            for part in range(len(packets[0])):
+                for message in packets:
+                    device.send(message[part], 0)
+            result = device.run()
+            assert not any(result.drops.values())
+            seen.append(sorted((frame.mark, frame.data) for frame in result.frames if frame.port == "host"))
+    assert seen[0] == seen[1] and len(seen[0]) == len(packets)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_the_answer_of_a_unit_finds_its_way_back(tmp_path: Path, target: str) -> None:
     run = play(spaced(ORDER.packets()), tmp_path, target)

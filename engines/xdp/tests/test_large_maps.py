@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 from penstock import Device
-from system import TARGETS, run_design, write_capture
+from system import TARGETS, call, run_design, write_capture
 
 PROGRAM = Path(__file__).parent / "firmware" / "large_maps.c"
 # Elements that are so far apart have the same place on the chip.
@@ -27,8 +27,9 @@ def design(path: Path, map_mib: int) -> Path:
     return path
 
 
-@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("target", (*TARGETS, "sim-corundum"))
 def test_no_count_is_lost(target: str, tmp_path: Path) -> None:
+    """Also on a simulated card, whose maps are on the DDR4 of a board behind Corundum's model."""
     rng = random.Random(16)
     near = rng.sample(range(300_000 - APART), 25)
     elements = near + [index + APART for index in near] + rng.sample(range(300_000), 50)
@@ -38,7 +39,8 @@ def test_no_count_is_lost(target: str, tmp_path: Path) -> None:
         for _ in range(600)
     ]
     counted: dict[object, list[int]] = defaultdict(list)
-    with Device.open(design(tmp_path / "large.toml", 16), target) as card:
+    place = {"target": "fpga", "card": target} if target == "sim-corundum" else {"target": target}
+    with Device.open(design(tmp_path / "large.toml", 16), **place) as card:
         card.send(frames)
         for out in card.run().at(0):
             index, key, of_index, of_key = struct.unpack("<IQII", out[14:34])
@@ -66,3 +68,23 @@ def test_without_memory_it_is_refused(tmp_path: Path) -> None:
     )
     run = run_design(design(tmp_path / "odd.toml", 5), [capture], tmp_path / "out", "soft")
     assert run.status != 0 and "odd.toml:4: maps have 4 MiB, on the chip, or 8 or 16" in run.stderr, run.stderr
+
+
+def test_a_card_without_memory_refuses_it(tmp_path: Path) -> None:
+    """OpenNIC's box, with the way out: nothing is built, and no project is written."""
+    large = design(tmp_path / "large.toml", 8)
+    says = (
+        "large.toml:4: maps above 4 MiB are in card memory, of which this card has no channel: say 4, or leave the key "
+        "out; or take the shell corundum on one of au200, au250, au280, vcu1525: OpenNIC's box_322mhz has no port to a "
+        "memory"
+    )
+    capture = write_capture(tmp_path / "in.pcap", [bytes(60)])
+    run = run_design(large, [capture], tmp_path / "out", "fpga")
+    assert run.status == 1 and says in run.stderr, run.stderr
+    for words in (["sim", large, "--at", tmp_path / "card"], ["init", large, "--out", tmp_path / "project"]):
+        done = call("fpga", *words)
+        assert done.returncode == 1 and says in done.stderr, done.stderr
+    # A board of Corundum's without DDR4
+    done = call("fpga", "init", large, "--shell", "corundum", "--board", "au55n", "--out", tmp_path / "project")
+    assert done.returncode == 1 and "vcu1525: the card uses DDR4, and au55n has none" in done.stderr, done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"large.toml", "in.pcap", "out"}

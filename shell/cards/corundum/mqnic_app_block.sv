@@ -15,8 +15,12 @@
 // interface. The block drops frames that the host sends at other ports, and sends none there. nic_complete completes
 // each frame that the NIC sends, because the NIC waits for that. Completions of the card's own frames end here.
 //
+// With DDR_ENABLE the channels of card memory are on the board's DDR4, at the clocks of its controllers:
+//
+//   ddr_clk[c]: shell_card ─> DDR4 channel c
+//
 // Other ports are unused: the `sync` and `if` streams pass through, and the block starts no transfer at the DMA engine,
-// the memories, the NIC's registers or the statistics.
+// HBM, the NIC's registers or the statistics.
 //
 // Names and order of parameters and ports are Corundum's (mqnic_app_block, corundum 1ca0151b). The parameters of the
 // design come first; their defaults are those of card_design_pkg, because Corundum sets only its own.
@@ -504,12 +508,24 @@ module mqnic_app_block
   if (AXIL_APP_CTRL_DATA_WIDTH != 32 || AXIL_APP_CTRL_ADDR_WIDTH < 20 || AXIL_APP_CTRL_ADDR_WIDTH > 32) begin : gen_axil
     $error("mqnic_app_block: the application BAR must have words of 32 bits and 20 to 32 bits of address");
   end
+  if (DDR_ENABLE != 0 && (AXI_DDR_DATA_WIDTH != 512 || AXI_DDR_ADDR_WIDTH < 32 || AXI_DDR_ADDR_WIDTH > 40)) begin : gen_ddr_width
+    $error("mqnic_app_block: DDR channels must have 512 bits of data and 32 to 40 bits of address");
+  end
+  if (DDR_ENABLE == 0 && MapRows > OnChipMapRows) begin : gen_maps
+    $error("mqnic_app_block: DDR_ENABLE must be 1: the design's maps are in card memory");
+  end
+  if (DDR_ENABLE != 0 && AXI_DDR_MAX_BURST_LEN < 64) begin : gen_ddr_burst
+    $error("mqnic_app_block: AXI_DDR_MAX_BURST_LEN must be 64 at least");
+  end
   if (CLK_PERIOD_NS_NUM != 4 * CLK_PERIOD_NS_DENOM) begin : gen_clock
     $error("mqnic_app_block: the core's clock must run at 250 MHz");
   end
 
   logic [Ports-1:0] rx_bad, tx_bad, nic_valid, nic_ready, mac_rx_ready;
   logic axil_rst, host_bad;
+  logic [40*DDR_CH-1:0] mem_awaddr, mem_araddr;
+  logic [512*DDR_CH-1:0] mem_wdata, mem_rdata;
+  logic [64*DDR_CH-1:0] mem_wstrb;
   for (genvar p = 0; p < Ports; p++) begin : gen_port
     nic_complete #(
         .TagW(TX_TAG_WIDTH)
@@ -542,7 +558,9 @@ module mqnic_app_block
       .BlockEngine(BlockEngine),
       .BlockParam(BlockParam),
       .Engine(Engine),
-      .UnitParam(UnitParam)
+      .UnitParam(UnitParam),
+      .Memory(DDR_ENABLE != 0),
+      .MemoryPorts(DDR_CH)
   ) i_shell_card (
       .card_clk(clk),
       .card_rst_in(rst),
@@ -586,7 +604,30 @@ module mqnic_app_block
       .mac_tx_tkeep({m_axis_direct_rx_tkeep[63:0], m_axis_direct_tx_tkeep}),
       .mac_tx_tlast({m_axis_direct_rx_tlast[0], m_axis_direct_tx_tlast}),
       .mac_tx_tuser({host_bad, tx_bad}),
-      .mac_tx_tready({m_axis_direct_rx_tready[0], m_axis_direct_tx_tready})
+      .mac_tx_tready({m_axis_direct_rx_tready[0], m_axis_direct_tx_tready}),
+      .mem_clk(ddr_clk),
+      .mem_rst_in(ddr_rst),
+      .m_axi_mem_awaddr(mem_awaddr),
+      .m_axi_mem_awlen(m_axi_ddr_awlen),
+      .m_axi_mem_awvalid(m_axi_ddr_awvalid),
+      .m_axi_mem_awready(m_axi_ddr_awready),
+      .m_axi_mem_wdata(mem_wdata),
+      .m_axi_mem_wstrb(mem_wstrb),
+      .m_axi_mem_wlast(m_axi_ddr_wlast),
+      .m_axi_mem_wvalid(m_axi_ddr_wvalid),
+      .m_axi_mem_wready(m_axi_ddr_wready),
+      .m_axi_mem_bresp(m_axi_ddr_bresp),
+      .m_axi_mem_bvalid(m_axi_ddr_bvalid),
+      .m_axi_mem_bready(m_axi_ddr_bready),
+      .m_axi_mem_araddr(mem_araddr),
+      .m_axi_mem_arlen(m_axi_ddr_arlen),
+      .m_axi_mem_arvalid(m_axi_ddr_arvalid),
+      .m_axi_mem_arready(m_axi_ddr_arready),
+      .m_axi_mem_rdata(mem_rdata),
+      .m_axi_mem_rresp(m_axi_ddr_rresp),
+      .m_axi_mem_rlast(m_axi_ddr_rlast),
+      .m_axi_mem_rvalid(m_axi_ddr_rvalid),
+      .m_axi_mem_rready(m_axi_ddr_rready)
   );
 
   // MACs receive without ready; completions of the card's frames end here; the NIC's frames have no time stamp.
@@ -696,36 +737,42 @@ module mqnic_app_block
   assign data_dma_ram_rd_resp_data = '0;
   assign data_dma_ram_rd_resp_valid = data_dma_ram_rd_cmd_valid;
 
-  // Memories of the board
+  // Card memory is on the board's DDR4: bursts of whole beats, in order, from normal memory that may be buffered and
+  // changed, of one ID.
+  if (DDR_ENABLE != 0) begin : gen_ddr
+    for (genvar c = 0; c < DDR_CH; c++) begin : gen_channel
+      assign m_axi_ddr_awaddr[c*AXI_DDR_ADDR_WIDTH+:AXI_DDR_ADDR_WIDTH] = AXI_DDR_ADDR_WIDTH'(mem_awaddr[c*40+:40]);
+      assign m_axi_ddr_araddr[c*AXI_DDR_ADDR_WIDTH+:AXI_DDR_ADDR_WIDTH] = AXI_DDR_ADDR_WIDTH'(mem_araddr[c*40+:40]);
+    end
+    assign m_axi_ddr_wdata = mem_wdata;
+    assign m_axi_ddr_wstrb = mem_wstrb;
+    assign mem_rdata = m_axi_ddr_rdata;
+  end else begin : gen_no_ddr
+    assign m_axi_ddr_awaddr = '0;
+    assign m_axi_ddr_araddr = '0;
+    assign m_axi_ddr_wdata = '0;
+    assign m_axi_ddr_wstrb = '0;
+    assign mem_rdata = '0;
+  end
   assign m_axi_ddr_awid = '0;
-  assign m_axi_ddr_awaddr = '0;
-  assign m_axi_ddr_awlen = '0;
-  assign m_axi_ddr_awsize = '0;
-  assign m_axi_ddr_awburst = '0;
+  assign m_axi_ddr_awsize = {DDR_CH{3'd6}};
+  assign m_axi_ddr_awburst = {DDR_CH{2'b01}};
   assign m_axi_ddr_awlock = '0;
-  assign m_axi_ddr_awcache = '0;
+  assign m_axi_ddr_awcache = {DDR_CH{4'b0011}};
   assign m_axi_ddr_awprot = '0;
   assign m_axi_ddr_awqos = '0;
   assign m_axi_ddr_awuser = '0;
-  assign m_axi_ddr_awvalid = '0;
-  assign m_axi_ddr_wdata = '0;
-  assign m_axi_ddr_wstrb = '0;
-  assign m_axi_ddr_wlast = '0;
   assign m_axi_ddr_wuser = '0;
-  assign m_axi_ddr_wvalid = '0;
-  assign m_axi_ddr_bready = '1;
   assign m_axi_ddr_arid = '0;
-  assign m_axi_ddr_araddr = '0;
-  assign m_axi_ddr_arlen = '0;
-  assign m_axi_ddr_arsize = '0;
-  assign m_axi_ddr_arburst = '0;
+  assign m_axi_ddr_arsize = {DDR_CH{3'd6}};
+  assign m_axi_ddr_arburst = {DDR_CH{2'b01}};
   assign m_axi_ddr_arlock = '0;
-  assign m_axi_ddr_arcache = '0;
+  assign m_axi_ddr_arcache = {DDR_CH{4'b0011}};
   assign m_axi_ddr_arprot = '0;
   assign m_axi_ddr_arqos = '0;
   assign m_axi_ddr_aruser = '0;
-  assign m_axi_ddr_arvalid = '0;
-  assign m_axi_ddr_rready = '1;
+
+  // HBM
   assign m_axi_hbm_awid = '0;
   assign m_axi_hbm_awaddr = '0;
   assign m_axi_hbm_awlen = '0;

@@ -2,6 +2,11 @@
 -f lib.f
 ../regs/bar_regs_pkg.sv
 axi_none.sv
+axi_one_id.sv
+axi_cross.sv
+axi_finish.sv
+memory_port.sv
+card_memory.sv
 mac_rx.sv
 mac_tx.sv
 host_mark.sv

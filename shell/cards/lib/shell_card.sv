@@ -14,7 +14,10 @@
 // and resets its own side only: both sides of a crossing then wait for each other (reset_pair). A port whose clock
 // stops stops no other port.
 //
-// The card has neither host memory nor card memory: a burst is refused.
+// With Memory the channels of card memory are on the board's memory (card_memory.sv), whose reset resets the card. Without
+// it, a burst is refused, and so is a burst to host memory, which the card does not have.
+//
+//   mem_clk[m]: card_top ─> card_memory ─┆─> memory m
 module shell_card
   import penstock_pkg::*, shell_pkg::*;
 #(
@@ -25,6 +28,8 @@ module shell_card
     parameter int unsigned IngressDepth = 4096,
     parameter int unsigned Blocks = 0,
     parameter int unsigned MapRows = 16384,
+    parameter bit Memory = 0,                // the shell has memory for the card
+    parameter int unsigned MemoryPorts = 1,  // ports of this memory
     // of the links that cross from die to die: a choice of the floorplan, not of the design
     parameter link_stages_t Stages = '0,
     parameter logic [MaxBlocks-1:0][7:0] BlockEngine = '0,
@@ -79,7 +84,32 @@ module shell_card
     output logic      [64*Ports+63:0] mac_tx_tkeep,
     output logic      [Ports:0] mac_tx_tlast,
     output logic      [Ports:0] mac_tx_tuser,   // with the last beat: the MAC sends the frame as bad
-    input  wire logic [Ports:0] mac_tx_tready
+    input  wire logic [Ports:0] mac_tx_tready,
+
+    // AXI4 with one ID, and bursts as of axi_if.sv
+    input  wire logic [MemoryPorts-1:0] mem_clk,
+    input  wire logic [MemoryPorts-1:0] mem_rst_in,
+    output logic      [MemoryPorts*40-1:0] m_axi_mem_awaddr,
+    output logic      [MemoryPorts*8-1:0] m_axi_mem_awlen,
+    output logic      [MemoryPorts-1:0] m_axi_mem_awvalid,
+    input  wire logic [MemoryPorts-1:0] m_axi_mem_awready,
+    output logic      [MemoryPorts*512-1:0] m_axi_mem_wdata,
+    output logic      [MemoryPorts*64-1:0] m_axi_mem_wstrb,
+    output logic      [MemoryPorts-1:0] m_axi_mem_wlast,
+    output logic      [MemoryPorts-1:0] m_axi_mem_wvalid,
+    input  wire logic [MemoryPorts-1:0] m_axi_mem_wready,
+    input  wire logic [MemoryPorts*2-1:0] m_axi_mem_bresp,
+    input  wire logic [MemoryPorts-1:0] m_axi_mem_bvalid,
+    output logic      [MemoryPorts-1:0] m_axi_mem_bready,
+    output logic      [MemoryPorts*40-1:0] m_axi_mem_araddr,
+    output logic      [MemoryPorts*8-1:0] m_axi_mem_arlen,
+    output logic      [MemoryPorts-1:0] m_axi_mem_arvalid,
+    input  wire logic [MemoryPorts-1:0] m_axi_mem_arready,
+    input  wire logic [MemoryPorts*512-1:0] m_axi_mem_rdata,
+    input  wire logic [MemoryPorts*2-1:0] m_axi_mem_rresp,
+    input  wire logic [MemoryPorts-1:0] m_axi_mem_rlast,
+    input  wire logic [MemoryPorts-1:0] m_axi_mem_rvalid,
+    output logic      [MemoryPorts-1:0] m_axi_mem_rready
 );
   localparam int unsigned W = 8 * PortBytes;
 
@@ -92,7 +122,7 @@ module shell_card
   );
   reset_bridge i_card_rst (
       .clk(card_clk),
-      .rst_in(card_rst_in || card_reset),
+      .rst_in(card_rst_in || card_reset || (Memory && mem_rst_in != '0)),
       .rst(card_own_rst)
   );
   reset_pair i_bar_resets (
@@ -333,7 +363,7 @@ module shell_card
       .m_axil_rready(rready)
   );
 
-  // Memories that are not there
+  // Host memory, which is not there
   logic [0:0] m_axi_awid, m_axi_bid, m_axi_arid, m_axi_rid;
   logic [7:0] m_axi_arlen;
   logic [1:0] m_axi_bresp, m_axi_rresp;
@@ -365,41 +395,123 @@ module shell_card
       .rvalid(m_axi_rvalid),
       .rready(m_axi_rready)
   );
-`ifdef SYNTHESIS
-  logic [CardChannels-1:0][8:0] m_axi_mem_awid, m_axi_mem_bid, m_axi_mem_arid, m_axi_mem_rid;
-  logic [CardChannels-1:0][7:0] m_axi_mem_arlen;
-  logic [CardChannels-1:0][1:0] m_axi_mem_bresp, m_axi_mem_rresp;
-  logic [CardChannels-1:0] m_axi_mem_awvalid, m_axi_mem_awready, m_axi_mem_wlast, m_axi_mem_wvalid, m_axi_mem_wready;
-  logic [CardChannels-1:0] m_axi_mem_bvalid, m_axi_mem_bready;
-  logic [CardChannels-1:0] m_axi_mem_arvalid, m_axi_mem_arready, m_axi_mem_rlast, m_axi_mem_rvalid, m_axi_mem_rready;
-  for (genvar c = 0; c < int'(CardChannels); c++) begin : gen_no_memory
-    axi_none #(
-        .IdW(9)
-    ) i_none (
+  // Card memory
+  axi_if #(.ID_W(9)) channel[CardChannels] ();
+  logic [CardChannels-1:0][8:0] channel_awid, channel_bid, channel_arid, channel_rid;
+  logic [CardChannels-1:0][39:0] channel_awaddr, channel_araddr;
+  logic [CardChannels-1:0][7:0] channel_awlen, channel_arlen;
+  logic [CardChannels-1:0][DataW-1:0] channel_wdata, channel_rdata;
+  logic [CardChannels-1:0][BeatBytes-1:0] channel_wstrb;
+  logic [CardChannels-1:0][1:0] channel_bresp, channel_rresp;
+  logic [CardChannels-1:0] channel_awvalid, channel_awready, channel_wlast, channel_wvalid, channel_wready;
+  logic [CardChannels-1:0] channel_bvalid, channel_bready;
+  logic [CardChannels-1:0] channel_arvalid, channel_arready, channel_rlast, channel_rvalid, channel_rready;
+  for (genvar c = 0; c < int'(CardChannels); c++) begin : gen_channel
+    assign channel[c].awid = channel_awid[c];
+    assign channel[c].awaddr = channel_awaddr[c];
+    assign channel[c].awlen = channel_awlen[c];
+    assign channel[c].awvalid = channel_awvalid[c];
+    assign channel_awready[c] = channel[c].awready;
+    assign channel[c].wdata = channel_wdata[c];
+    assign channel[c].wstrb = channel_wstrb[c];
+    assign channel[c].wlast = channel_wlast[c];
+    assign channel[c].wvalid = channel_wvalid[c];
+    assign channel_wready[c] = channel[c].wready;
+    assign channel_bid[c] = channel[c].bid;
+    assign channel_bresp[c] = channel[c].bresp;
+    assign channel_bvalid[c] = channel[c].bvalid;
+    assign channel[c].bready = channel_bready[c];
+    assign channel[c].arid = channel_arid[c];
+    assign channel[c].araddr = channel_araddr[c];
+    assign channel[c].arlen = channel_arlen[c];
+    assign channel[c].arvalid = channel_arvalid[c];
+    assign channel_arready[c] = channel[c].arready;
+    assign channel_rid[c] = channel[c].rid;
+    assign channel_rdata[c] = channel[c].rdata;
+    assign channel_rresp[c] = channel[c].rresp;
+    assign channel_rlast[c] = channel[c].rlast;
+    assign channel_rvalid[c] = channel[c].rvalid;
+    assign channel[c].rready = channel_rready[c];
+  end
+  if (Memory) begin : gen_memory
+    axi_if #(.ID_W(1)) mem[MemoryPorts] ();
+    card_memory #(
+        .Ports(MemoryPorts)
+    ) i_memory (
         .clk(card_clk),
         .rst(card_rst),
-        .awid(m_axi_mem_awid[c]),
-        .awvalid(m_axi_mem_awvalid[c]),
-        .awready(m_axi_mem_awready[c]),
-        .wlast(m_axi_mem_wlast[c]),
-        .wvalid(m_axi_mem_wvalid[c]),
-        .wready(m_axi_mem_wready[c]),
-        .bid(m_axi_mem_bid[c]),
-        .bresp(m_axi_mem_bresp[c]),
-        .bvalid(m_axi_mem_bvalid[c]),
-        .bready(m_axi_mem_bready[c]),
-        .arid(m_axi_mem_arid[c]),
-        .arlen(m_axi_mem_arlen[c]),
-        .arvalid(m_axi_mem_arvalid[c]),
-        .arready(m_axi_mem_arready[c]),
-        .rid(m_axi_mem_rid[c]),
-        .rresp(m_axi_mem_rresp[c]),
-        .rlast(m_axi_mem_rlast[c]),
-        .rvalid(m_axi_mem_rvalid[c]),
-        .rready(m_axi_mem_rready[c])
+        .channel(channel),
+        .mem_clk,
+        .mem_rst_in,
+        .mem(mem)
     );
+    for (genvar m = 0; m < int'(MemoryPorts); m++) begin : gen_mem
+      assign m_axi_mem_awaddr[m*40+:40] = mem[m].awaddr;
+      assign m_axi_mem_awlen[m*8+:8] = mem[m].awlen;
+      assign m_axi_mem_awvalid[m] = mem[m].awvalid;
+      assign mem[m].awready = m_axi_mem_awready[m];
+      assign m_axi_mem_wdata[m*512+:512] = mem[m].wdata;
+      assign m_axi_mem_wstrb[m*64+:64] = mem[m].wstrb;
+      assign m_axi_mem_wlast[m] = mem[m].wlast;
+      assign m_axi_mem_wvalid[m] = mem[m].wvalid;
+      assign mem[m].wready = m_axi_mem_wready[m];
+      assign mem[m].bresp = m_axi_mem_bresp[m*2+:2];
+      assign mem[m].bvalid = m_axi_mem_bvalid[m];
+      assign m_axi_mem_bready[m] = mem[m].bready;
+      assign m_axi_mem_araddr[m*40+:40] = mem[m].araddr;
+      assign m_axi_mem_arlen[m*8+:8] = mem[m].arlen;
+      assign m_axi_mem_arvalid[m] = mem[m].arvalid;
+      assign mem[m].arready = m_axi_mem_arready[m];
+      assign mem[m].rdata = m_axi_mem_rdata[m*512+:512];
+      assign mem[m].rresp = m_axi_mem_rresp[m*2+:2];
+      assign mem[m].rlast = m_axi_mem_rlast[m];
+      assign mem[m].rvalid = m_axi_mem_rvalid[m];
+      assign m_axi_mem_rready[m] = mem[m].rready;
+      assign mem[m].bid = '0;
+      assign mem[m].rid = '0;
+    end
+  end else begin : gen_no_memory
+    assign m_axi_mem_awaddr = '0;
+    assign m_axi_mem_awlen = '0;
+    assign m_axi_mem_awvalid = '0;
+    assign m_axi_mem_wdata = '0;
+    assign m_axi_mem_wstrb = '0;
+    assign m_axi_mem_wlast = '0;
+    assign m_axi_mem_wvalid = '0;
+    assign m_axi_mem_bready = '0;
+    assign m_axi_mem_araddr = '0;
+    assign m_axi_mem_arlen = '0;
+    assign m_axi_mem_arvalid = '0;
+    assign m_axi_mem_rready = '0;
+    for (genvar c = 0; c < int'(CardChannels); c++) begin : gen_none
+      axi_none #(
+          .IdW(9)
+      ) i_none (
+          .clk(card_clk),
+          .rst(card_rst),
+          .awid(channel[c].awid),
+          .awvalid(channel[c].awvalid),
+          .awready(channel[c].awready),
+          .wlast(channel[c].wlast),
+          .wvalid(channel[c].wvalid),
+          .wready(channel[c].wready),
+          .bid(channel[c].bid),
+          .bresp(channel[c].bresp),
+          .bvalid(channel[c].bvalid),
+          .bready(channel[c].bready),
+          .arid(channel[c].arid),
+          .arlen(channel[c].arlen),
+          .arvalid(channel[c].arvalid),
+          .arready(channel[c].arready),
+          .rid(channel[c].rid),
+          .rresp(channel[c].rresp),
+          .rlast(channel[c].rlast),
+          .rvalid(channel[c].rvalid),
+          .rready(channel[c].rready)
+      );
+      assign channel[c].rdata = '0;
+    end
   end
-`endif
 
   card_top #(
       .Ports(Ports),
@@ -479,41 +591,39 @@ module shell_card
       .m_axi_rlast(m_axi_rlast),
       .m_axi_rvalid(m_axi_rvalid),
       .m_axi_rready(m_axi_rready),
-`ifdef SYNTHESIS
-      .m_axi_mem_awid(m_axi_mem_awid),
-      .m_axi_mem_awaddr(),
-      .m_axi_mem_awlen(),
+      .m_axi_mem_awid(channel_awid),
+      .m_axi_mem_awaddr(channel_awaddr),
+      .m_axi_mem_awlen(channel_awlen),
+      .m_axi_mem_awvalid(channel_awvalid),
+      .m_axi_mem_awready(channel_awready),
+      .m_axi_mem_wdata(channel_wdata),
+      .m_axi_mem_wstrb(channel_wstrb),
+      .m_axi_mem_wlast(channel_wlast),
+      .m_axi_mem_wvalid(channel_wvalid),
+      .m_axi_mem_wready(channel_wready),
+      .m_axi_mem_bid(channel_bid),
+      .m_axi_mem_bresp(channel_bresp),
+      .m_axi_mem_bvalid(channel_bvalid),
+      .m_axi_mem_bready(channel_bready),
+      .m_axi_mem_arid(channel_arid),
+      .m_axi_mem_araddr(channel_araddr),
+      .m_axi_mem_arlen(channel_arlen),
+      .m_axi_mem_arvalid(channel_arvalid),
+      .m_axi_mem_arready(channel_arready),
+      .m_axi_mem_rid(channel_rid),
+      .m_axi_mem_rdata(channel_rdata),
+      .m_axi_mem_rresp(channel_rresp),
+      .m_axi_mem_rlast(channel_rlast),
+      .m_axi_mem_rvalid(channel_rvalid),
+      .m_axi_mem_rready(channel_rready),
       .m_axi_mem_awsize(),
       .m_axi_mem_awburst(),
       .m_axi_mem_awcache(),
       .m_axi_mem_awprot(),
-      .m_axi_mem_awvalid(m_axi_mem_awvalid),
-      .m_axi_mem_awready(m_axi_mem_awready),
-      .m_axi_mem_wdata(),
-      .m_axi_mem_wstrb(),
-      .m_axi_mem_wlast(m_axi_mem_wlast),
-      .m_axi_mem_wvalid(m_axi_mem_wvalid),
-      .m_axi_mem_wready(m_axi_mem_wready),
-      .m_axi_mem_bid(m_axi_mem_bid),
-      .m_axi_mem_bresp(m_axi_mem_bresp),
-      .m_axi_mem_bvalid(m_axi_mem_bvalid),
-      .m_axi_mem_bready(m_axi_mem_bready),
-      .m_axi_mem_arid(m_axi_mem_arid),
-      .m_axi_mem_araddr(),
-      .m_axi_mem_arlen(m_axi_mem_arlen),
       .m_axi_mem_arsize(),
       .m_axi_mem_arburst(),
       .m_axi_mem_arcache(),
       .m_axi_mem_arprot(),
-      .m_axi_mem_arvalid(m_axi_mem_arvalid),
-      .m_axi_mem_arready(m_axi_mem_arready),
-      .m_axi_mem_rid(m_axi_mem_rid),
-      .m_axi_mem_rdata('0),
-      .m_axi_mem_rresp(m_axi_mem_rresp),
-      .m_axi_mem_rlast(m_axi_mem_rlast),
-      .m_axi_mem_rvalid(m_axi_mem_rvalid),
-      .m_axi_mem_rready(m_axi_mem_rready),
-`endif
       .s_axil_awaddr(awaddr),
       .s_axil_awvalid(awvalid),
       .s_axil_awready(awready),

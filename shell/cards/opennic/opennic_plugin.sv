@@ -153,7 +153,31 @@ module opennic_plugin
       .mac_tx_tkeep({m_axis_adap_rx_322mhz_tkeep[63:0], m_axis_cmac_tx_tkeep}),
       .mac_tx_tlast({m_axis_adap_rx_322mhz_tlast[0], m_axis_cmac_tx_tlast}),
       .mac_tx_tuser({m_axis_adap_rx_322mhz_tuser_err[0], m_axis_cmac_tx_tuser_err}),
-      .mac_tx_tready({1'b1, m_axis_cmac_tx_tready})
+      .mac_tx_tready({1'b1, m_axis_cmac_tx_tready}),
+      // The box has no port to a memory.
+      .mem_clk(1'b0),
+      .mem_rst_in(1'b0),
+      .m_axi_mem_awaddr(),
+      .m_axi_mem_awlen(),
+      .m_axi_mem_awvalid(),
+      .m_axi_mem_awready('0),
+      .m_axi_mem_wdata(),
+      .m_axi_mem_wstrb(),
+      .m_axi_mem_wlast(),
+      .m_axi_mem_wvalid(),
+      .m_axi_mem_wready('0),
+      .m_axi_mem_bresp('0),
+      .m_axi_mem_bvalid('0),
+      .m_axi_mem_bready(),
+      .m_axi_mem_araddr(),
+      .m_axi_mem_arlen(),
+      .m_axi_mem_arvalid(),
+      .m_axi_mem_arready('0),
+      .m_axi_mem_rdata('0),
+      .m_axi_mem_rresp('0),
+      .m_axi_mem_rlast('0),
+      .m_axi_mem_rvalid('0),
+      .m_axi_mem_rready()
   );
 endmodule
 

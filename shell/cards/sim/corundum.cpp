@@ -1,14 +1,15 @@
 // Copyright 2026 The Penstock Authors. SPDX-License-Identifier: Apache-2.0
 //
-// A model of Corundum's shell around the card's application block (shell.h): the core's clock, and two of each MAC. The
-// host's frames go through the NIC's port 0. At each other port the NIC sends frames of its own all the time. The model
-// fails if a frame of the NIC is not completed, if another port of the NIC receives a frame, or if the block begins a
-// transfer of its own.
+// A model of Corundum's shell around the card's application block (shell.h): the core's clock, two of each MAC, and one
+// of each DDR4 controller, whose channel is a model of DRAM (corundum_shell.sv). The host's frames go through the NIC's
+// port 0. At each other port the NIC sends frames of its own all the time. The model fails if a frame of the NIC is not
+// completed, if another port of the NIC receives a frame, or if the block begins a transfer of its own.
 #include "shell.h"
 
 namespace {
 
 constexpr int TagBits = 16, TxUserBits = TagBits + 1, RxUserBits = 97;
+constexpr double DdrPs = 3333;  // of DDR4-2400: 300 MHz
 constexpr int NicGap = 100;     // cycles from a frame of the NIC to the next one
 constexpr int NicBeats = 3;     // of a frame
 constexpr int NicPatience = 50;  // cycles within which a beat is taken and a frame completed
@@ -45,11 +46,13 @@ struct Corundum {
             all.push_back({Clock::Rx, p, mac_ps * (1 + 20e-6), 300.0 + 700.0 * p});
             all.push_back({Clock::Tx, p, mac_ps, 500.0 + 700.0 * p});
         }
+        for (int c = 0; c < Memories; c++) all.push_back({Clock::Memory, c, DdrPs * (1 + 50e-6 * c), 400.0 + 900.0 * c});
         return all;
     }
 
     void set_clock(const Clock& clock, bool high) {
         if (clock.roles & Clock::Card) top.clk = high;
+        else if (clock.roles & Clock::Memory) set_bit(bytes_of(top.ddr_clk), clock.port, high);
         else if (clock.roles & Clock::Rx) set_bit(bytes_of(top.direct_rx_clk), clock.port, high);
         else set_bit(bytes_of(top.direct_tx_clk), clock.port, high);
     }
@@ -57,6 +60,7 @@ struct Corundum {
     void reset(bool on) {
         top.rst = on;
         top.direct_rx_rst = top.direct_tx_rst = on ? (1 << Ports) - 1 : 0;
+        top.ddr_rst = on ? (1 << (Memories > 0 ? Memories : 1)) - 1 : 0;
         if (on) std::fill(nic, nic + Ports, Nic{});
         host_waits = host_waited = 0;
     }
@@ -66,8 +70,7 @@ struct Corundum {
         if (clock.roles & Clock::Card && (top.m_axil_ctrl_awvalid || top.m_axil_ctrl_arvalid ||
                                           top.m_axis_ctrl_dma_read_desc_valid || top.m_axis_ctrl_dma_write_desc_valid ||
                                           top.m_axis_data_dma_read_desc_valid || top.m_axis_data_dma_write_desc_valid ||
-                                          top.m_axi_ddr_awvalid || top.m_axi_ddr_arvalid || top.m_axi_hbm_awvalid ||
-                                          top.m_axi_hbm_arvalid || top.m_axis_stat_tvalid))
+                                          top.m_axi_hbm_awvalid || top.m_axi_hbm_arvalid || top.m_axis_stat_tvalid))
             fail("the block begins a transfer of its own");
         if (clock.roles & Clock::Rx && p > 0 && bit(bytes_of(top.m_axis_direct_rx_tvalid), p))
             fail("port " + std::to_string(p) + ": the NIC receives a frame");

@@ -58,6 +58,7 @@ extern const uint32_t card_design[4];
 namespace {
 
 constexpr int Ports = PENSTOCK_PORTS;
+constexpr int Memories = PENSTOCK_MEMORIES;  // of the card, on the board
 constexpr int Streams = Ports + 1;  // of the MACs, and the host's
 constexpr int BeatBytes = 64;
 constexpr int64_t WireOverhead = 24;   // preamble 8, FCS 4, gap 12
@@ -89,9 +90,9 @@ bool bit(const uint8_t* image, int index) { return (image[index >> 3] >> (index 
 
 // A clock, and what runs on it.
 struct Clock {
-    enum Role { Card = 1, Registers = 2, Rx = 4, Tx = 8 };
+    enum Role { Card = 1, Registers = 2, Rx = 4, Tx = 8, Memory = 16 };
     int roles;
-    int port;  // of Rx and Tx
+    int port;  // of Rx and Tx; of Memory its number
     double period;
     double next;
     bool high = false;

@@ -81,7 +81,7 @@ def test_parameters_are_those_of_corundum() -> None:
         {"IF_COUNT": 2},
         # None is a multiple of another, so that a width of the wrong parameter shows.
         {"IF_COUNT": 1, "PORTS_PER_IF": 2, "DDR_CH": 3, "HBM_CH": 5, "RAM_SEG_COUNT": 4, "RAM_SEL_WIDTH": 3}
-        | {"PTP_TS_WIDTH": 64, "TX_TAG_WIDTH": 9, "AXI_DDR_DATA_WIDTH": 512, "AXI_HBM_ADDR_WIDTH": 33}
+        | {"PTP_TS_WIDTH": 64, "TX_TAG_WIDTH": 9, "AXI_DDR_DATA_WIDTH": 512, "AXI_HBM_ADDR_WIDTH": 33, "DDR_ENABLE": 1}
         | {
             "AXI_DDR_ID_WIDTH": 7,
             "DMA_TAG_WIDTH": 14,
@@ -117,6 +117,10 @@ def test_ports_are_those_of_corundum(given: dict[str, int], tmp_path: Path) -> N
         ({"CLK_PERIOD_NS_NUM": 3}, "the core's clock must run at 250 MHz"),
         ({"AXIL_APP_CTRL_ADDR_WIDTH": 16}, "20 to 32 bits of address"),
         ({"AXIS_DATA_WIDTH": 256, "AXIS_KEEP_WIDTH": 64}, "AXIS_DATA_WIDTH must be 512"),
+        ({"DDR_ENABLE": 1, "AXI_DDR_ADDR_WIDTH": 34}, "DDR channels must have 512 bits of data and 32 to 40 bits"),
+        ({"DDR_ENABLE": 1, "AXI_DDR_DATA_WIDTH": 512, "AXI_DDR_ADDR_WIDTH": 31}, "32 to 40 bits of address"),
+        ({"DDR_ENABLE": 1, "AXI_DDR_DATA_WIDTH": 512, "AXI_DDR_MAX_BURST_LEN": 16}, "AXI_DDR_MAX_BURST_LEN must be 64"),
+        ({"MapRows": 32768}, "DDR_ENABLE must be 1: the design's maps are in card memory"),
     ],
 )
 def test_a_configuration_that_does_not_fit_is_refused(given: dict[str, int], says: str, tmp_path: Path) -> None:
@@ -190,6 +194,37 @@ def test_configuration_turns_the_application_on(project: Path) -> None:
     assert generics["APP_ENABLE"] == generics["APP_CTRL_ENABLE"] == generics["APP_AXIS_DIRECT_ENABLE"] == "1"
     assert generics["APP_ID"] == "32'h504e4650" and generics["APP_DMA_ENABLE"] == "0"
     assert tcl.eval("lindex $bars end") == "the_core 0 2 24"
+    assert "DDR_ENABLE" not in generics and "ddr4" not in (project / "config.tcl").read_text()
+
+
+def test_configuration_turns_the_memory_on(project: Path) -> None:
+    """For a design with maps in card memory: one channel of the board's two, with the ports of its controller."""
+    design = ROOT / "device/tests/cards/maps.toml"
+    folder = project.parent / "fpga_AU280_app_maps"
+    command = [COMMAND_LINE, "fpga", "init", design, "--shell", "corundum", "--board", "au280", "--out", folder]
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0 and "\n1 x memory_port " in done.stdout, done.stdout + done.stderr
+    tcl = pytest.importorskip("tkinter").Tcl()
+    tcl.eval(f"cd {{{folder}}}")
+    tcl.eval("proc get_filesets {name} { return $name }\nproc get_ips {name} { return ip_$name }")
+    tcl.eval("proc set_property {name value place} { lappend ::set [list $name $value $place] }")
+    tcl.eval(
+        "proc get_property {name place} { lappend ::got $place; return [dict get "
+        "{CONFIG.C0.DDR4_AxiDataWidth 512 CONFIG.C0.DDR4_AxiAddressWidth 34} $name] }"
+    )
+    # The board's own configuration, with its controllers off
+    board = project.parent / "fpga_AU280/config.tcl"
+    kept = board.read_text()
+    board.write_text(kept + "dict set params DDR_ENABLE 0\ndict set params AXI_DDR_ID_WIDTH 8\n")
+    try:
+        tcl.eval("source config.tcl")
+    finally:
+        board.write_text(kept)
+    generics = dict(row.split("=") for row in tcl.eval("lindex $set end 1").split())
+    assert (generics["DDR_ENABLE"], generics["DDR_CH"]) == ("1", "1")
+    assert (generics["AXI_DDR_DATA_WIDTH"], generics["AXI_DDR_ADDR_WIDTH"]) == ("512", "34")
+    assert tcl.eval("lindex $set 0") == "CONFIG.C0.DDR4_AxiIDWidth 8 ip_ddr4_0"
+    assert set(tcl.eval("set got").split()) == {"ip_ddr4_0"}
 
 
 def test_package_has_the_design(project: Path) -> None:

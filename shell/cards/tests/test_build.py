@@ -139,9 +139,34 @@ def test_a_project_in_its_place_is_built_there(project: Path, tmp_path: Path) ->
 def test_without_vivado_it_says_what_it_would_run(project: Path, tmp_path: Path) -> None:
     shell = checkout(tmp_path / "shell")
     done = penstock("fpga", "build", project, "--checkout", shell, path=without_vivado())
-    assert done.returncode == 1 and "vivado is not in PATH" in done.stderr
+    assert done.returncode == 1 and "vivado is not in an absolute folder of PATH" in done.stderr
     assert "-user_plugin" in done.stderr or f"cp -r {project}/. {shell / BOARD}_app_penstock" in done.stderr
     assert not (shell / f"{BOARD}_app_penstock").exists()
+
+
+@pytest.mark.parametrize("project", ["opennic"], indirect=True)
+@pytest.mark.parametrize("entry", ["", "."])
+def test_a_program_of_the_checkout_is_not_the_tool(project: Path, entry: str, tmp_path: Path) -> None:
+    """Empty and relative folders of PATH: neither that of the caller, nor that in which the tool runs."""
+    shell = checkout(tmp_path / "shell")
+    tool(tmp_path, "vivado", "exit 1")
+    for folder in (tmp_path, shell / "script"):
+        shutil.copy(tmp_path / "bin/vivado", folder / "vivado")
+    command = [COMMAND_LINE, "fpga", "build", project, "--checkout", shell]
+
+    def build(path: str) -> subprocess.CompletedProcess[str]:
+        env = {**os.environ, "PATH": path, "PENSTOCK_ROOT": str(ROOT)}
+        return subprocess.run(command, check=False, capture_output=True, text=True, cwd=tmp_path, env=env)
+
+    done = build(f"{entry}:{without_vivado()}:")
+    assert done.returncode == 1 and "vivado is not in an absolute folder of PATH" in done.stderr, done.stderr
+    assert not (tmp_path / "where").exists()
+    # In front of the tool's own folder: the tool runs, and its PATH has no such folder.
+    tool(tmp_path, "vivado", f'echo "$PATH" > "{tmp_path}/path"; exit 3')
+    (shell / "script/vivado").write_text("#!/bin/sh\nexit 4\n")
+    done = build(f"{entry}:{tmp_path / 'bin'}:{without_vivado()}")
+    assert done.returncode == 1 and "it ended with exit status: 3" in done.stderr, done.stderr
+    assert all(Path(folder).is_absolute() for folder in (tmp_path / "path").read_text().strip().split(":"))
 
 
 @pytest.mark.parametrize("project", ["opennic"], indirect=True)

@@ -69,13 +69,13 @@ def test_plugin_has_the_ports_of_the_box() -> None:
     assert sorted(ports) == sorted(table())
 
 
-def written(folder: Path, *options: str) -> Path:
-    """A project of the design forward in this folder."""
+def written(folder: Path, *options: str, design: Path = ROOT / "designs/forward.toml") -> Path:
+    """A project of a design in this folder."""
     command = [
         COMMAND_LINE,
         "fpga",
         "init",
-        ROOT / "designs/forward.toml",
+        design,
         "--board",
         "au280",
         "--out",
@@ -116,10 +116,16 @@ def test_project_has_all_files_that_its_script_reads(project: Path) -> None:
 
 
 def instances(module: str, sources: dict[str, str], path: str = "") -> Iterator[tuple[str, str]]:
-    """Path and module of each crossing below a module of ours. Blocks of a port are `gen_port[p].`."""
-    for child, name in re.findall(rf"^ +(\w+) {PARAMETERS}(i_\w+) \(", sources[module], re.MULTILINE):
-        indented = re.search(rf"^ {{4,}}{child} {PARAMETERS}{name} \(", sources[module], re.MULTILINE)
-        place = f"{path}{'gen_port[*].' if indented else ''}{name}"
+    """Path and module of each crossing below a module of ours. Copies of a block are `gen_port[*].`."""
+    text = sources[module]
+    for found in re.finditer(rf"^( +)(\w+) {PARAMETERS}(i_\w+) \(", text, re.MULTILINE):
+        indent, child, name = found.groups()
+        # The block that it stands in: the last one that begins a step further out
+        blocks = re.findall(
+            rf"^{indent[2:]}(?:end else )?(for|if|begin).*begin : (gen_\w+)$", text[: found.start()], re.MULTILINE
+        )
+        block = f"{blocks[-1][1]}{'[*]' if blocks[-1][0] == 'for' else ''}." if len(indent) > 2 else ""
+        place = f"{path}{block}{name}"
         if child in CROSSINGS:
             yield place, child
         if child in sources and child not in ("sync_bits", "reset_bridge"):
@@ -128,7 +134,12 @@ def instances(module: str, sources: dict[str, str], path: str = "") -> Iterator[
 
 def source_ns(path: str, shell: str) -> float:
     """Period of the clock at which a crossing begins: the rows of docs/cards.md's table of clocks."""
-    clocks = {"mac": 1e3 / 322.265625, "card": 4.0, "registers": 8.0 if shell == "opennic" else 4.0}
+    clocks = {
+        "mac": 1e3 / 322.265625,
+        "card": 4.0,
+        "registers": 8.0 if shell == "opennic" else 4.0,
+        "memory": 1e4 / 3e3,
+    }
     by_end = {
         "i_rx/i_fifo/i_published": "mac",
         "i_rx/i_fifo/i_read": "card",
@@ -143,23 +154,44 @@ def source_ns(path: str, shell: str) -> float:
         "i_answer": "card",
         "i_answer/i_there/i_toggle": "card",
         "i_answer/i_back/i_toggle": "registers",
+        **{f"i_cross/i_{name}/i_published": "card" for name in ("aw", "w", "ar")},
+        **{f"i_cross/i_{name}/i_read": "memory" for name in ("aw", "w", "ar")},
+        **{f"i_cross/i_{name}/i_published": "memory" for name in ("r", "b")},
+        **{f"i_cross/i_{name}/i_read": "card" for name in ("r", "b")},
     }
     if pair := re.search(r"i_(\w+)_resets/i_([ab])/", path):
         # Side b is the card's, and what one side sees is of the other.
-        return clocks["card" if pair[2] == "a" else "registers" if pair[1] == "bar" else "mac"]
+        return clocks["card" if pair[2] == "a" else {"bar": "registers", "mem": "memory"}.get(pair[1], "mac")]
     return clocks[next(clock for end, clock in by_end.items() if path.endswith(end))]
 
 
-@pytest.mark.parametrize(("shell", "top"), [("opennic", "opennic_plugin"), ("corundum", "mqnic_app_block")])
-def test_each_crossing_has_its_constraint(shell: str, top: str, tmp_path: Path) -> None:
+# Designs with card memory: maps have one channel, inline blocks eight, and au280 has two ports for them.
+FORWARD = "designs/forward.toml"
+MAPS = "device/tests/cards/maps.toml"
+MESSAGES = "device/tests/cards/messages.toml"
+
+
+@pytest.mark.parametrize(
+    ("shell", "top", "design", "memories"),
+    [
+        ("opennic", "opennic_plugin", FORWARD, 0),
+        ("corundum", "mqnic_app_block", FORWARD, 0),
+        ("corundum", "mqnic_app_block", MAPS, 1),
+        ("corundum", "mqnic_app_block", MESSAGES, 2),
+    ],
+)
+def test_each_crossing_has_its_constraint(shell: str, top: str, design: str, memories: int, tmp_path: Path) -> None:
     """Found in the sources, not by the list that the constraints are written from."""
-    project = written(tmp_path, "--shell", shell)
+    project = written(tmp_path, "--shell", shell, design=ROOT / design)
+    assert json.loads((project / "hardware.json").read_text())["memories"] == memories
     files = [*filelist("shell/cards/lib/lib.f"), *(ROOT / "shell/cards" / shell).glob("*.sv")]
-    files += [ROOT / f"shell/cards/lib/{name}.sv" for name in ("shell_card", "mac_rx", "mac_tx", "bar_front")]
+    names = ("shell_card", "mac_rx", "mac_tx", "bar_front", "card_memory", "memory_port", "axi_cross")
+    files += [ROOT / f"shell/cards/lib/{name}.sv" for name in names]
     sources = {file.stem: file.read_text() for file in files}
     wanted = Counter()
     for path, kind in instances(top, sources):
-        for port in range(3) if "[*]" in path else [0]:
+        copies = memories if "gen_memory." in path else 3 if "[*]" in path else 1
+        for port in range(copies):
             wanted[(path.replace("[*]", f"[{port}]"), kind)] += 1
     text = (project / "crossings.xdc").read_text().replace("\\[", "[").replace("\\]", "]")
     cells = r"\[get_cells -hier -filter \{NAME =~ \*(i_shell_card/\S+)/(\w+)_reg\*\}\]"

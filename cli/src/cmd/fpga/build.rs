@@ -3,7 +3,7 @@
 //! was written: its test has a program in the place of Vivado.
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::fs;
 use std::io;
@@ -29,7 +29,7 @@ pub(crate) enum Error {
     Project { project: PathBuf, problem: String },
     #[error("{}: this is no checkout of {shell}: {missing} is not there; clone it, or give its folder as --checkout", checkout.display())]
     Checkout { checkout: PathBuf, shell: Shell, missing: String },
-    #[error("vivado is not in PATH: source the settings64.sh of your Vivado. It would run:\n{0}")]
+    #[error("vivado is not in an absolute folder of PATH: source the settings64.sh of your Vivado. It would run:\n{0}")]
     NoTool(String),
     #[error("{step}: {source}")]
     Start { step: String, source: io::Error },
@@ -157,15 +157,16 @@ fn copy(from: &Path, to: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether a program is in PATH.
-fn is_there(program: &str) -> bool {
-    env::var_os("PATH").is_some_and(|path| env::split_paths(&path).any(|folder| folder.join(program).is_file()))
+/// The absolute folders of PATH. Others, and empty ones, would name folders of the checkout, in which the tools run.
+fn folders(path: &OsStr) -> Vec<PathBuf> {
+    env::split_paths(path).filter(|folder| folder.is_absolute()).collect()
 }
 
 /// Builds a project, and prints the reports.
 pub(crate) fn run(project: &Path, checkout: &Path) -> Result<(), Error> {
     let plan = Plan::of(project, checkout)?;
-    if !is_there(VIVADO) {
+    let folders = folders(&env::var_os("PATH").unwrap_or_default());
+    if !folders.iter().any(|folder| folder.join(VIVADO).is_file()) {
         return Err(Error::NoTool(plan.to_string()));
     }
     let begin = SystemTime::now() - TICK;
@@ -180,6 +181,7 @@ pub(crate) fn run(project: &Path, checkout: &Path) -> Result<(), Error> {
     let status = Command::new(program)
         .args(arguments)
         .current_dir(folder)
+        .env("PATH", env::join_paths(folders).unwrap_or_default())
         .stdin(Stdio::null())
         .status()
         .map_err(|source| Error::Start { step: step(), source })?;

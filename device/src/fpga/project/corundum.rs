@@ -15,7 +15,7 @@ const SOURCES: &str = "shell/cards/corundum/app.f";
 /// The package with the design's parameters: the project has one of its own.
 const DESIGN: &str = "rtl/shell/cards/corundum/card_design_pkg.sv";
 /// The core's clock is the card's and that of the registers.
-const CLOCKS: Clocks = Clocks { card: 4.0, registers: 4.0, mac: 3.103 };
+const CLOCKS: Clocks = Clocks { card: 4.0, registers: 4.0, mac: 3.103, memory: 3.333 };
 /// Where the boards are.
 const PLACE: &str = "corundum/fpga/mqnic/Alveo/fpga_100g";
 
@@ -44,8 +44,25 @@ fn kind(name: &str) -> &'static str {
     }
 }
 
+/// The configuration of the board's memory. The board's own configuration has set up the controllers only if they were on.
+fn ddr(memories: u32) -> String {
+    if memories == 0 {
+        return String::new();
+    }
+    format!(
+        r#"dict set params DDR_ENABLE 1
+dict set params DDR_CH {memories}
+set ddr4 [get_ips ddr4_0]
+set_property CONFIG.C0.DDR4_AxiIDWidth [dict get $params AXI_DDR_ID_WIDTH] $ddr4
+dict set params AXI_DDR_DATA_WIDTH [get_property CONFIG.C0.DDR4_AxiDataWidth $ddr4]
+dict set params AXI_DDR_ADDR_WIDTH [get_property CONFIG.C0.DDR4_AxiAddressWidth $ddr4]
+"#
+    )
+}
+
 /// The configuration: the board's, and what the application needs of it.
-fn config(board: &str, ports: u32) -> String {
+fn config(board: &str, ports: u32, memories: u32) -> String {
+    let ddr = ddr(memories);
     format!(
         r#"# {HEAD}
 # The board's configuration, with the card as its application, and a port for each interface.
@@ -66,7 +83,7 @@ foreach {{name value}} {{
 }} {{
     dict set params $name $value
 }}
-configure_bar $pcie 0 2 [dict get $params AXIL_APP_CTRL_ADDR_WIDTH]
+{ddr}configure_bar $pcie 0 2 [dict get $params AXIL_APP_CTRL_ADDR_WIDTH]
 set param_list {{}}
 dict for {{name value}} $params {{
     lappend param_list $name=$value
@@ -92,8 +109,8 @@ pub(super) fn write(project: &Project<'_>) -> Result<Vec<String>, ProjectError> 
         project.name()
     );
     project.put("Makefile", &makefile)?;
-    project.put("config.tcl", &config(&board, project.design.ports))?;
-    project.put(CONSTRAINTS, &constraints(project.design.ports, &CLOCKS))?;
+    project.put("config.tcl", &config(&board, project.design.ports, project.memories))?;
+    project.put(CONSTRAINTS, &constraints(project.design.ports, project.memories, &CLOCKS))?;
     let place = format!("{PLACE}/{board}_app_penstock");
     Ok(vec![format!("cp -r {} {place}", project.folder.display()), format!("make -C {place}")])
 }

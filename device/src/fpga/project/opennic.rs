@@ -15,7 +15,7 @@ pub(super) const MARK: &str = "penstock_322mhz.sv";
 const SOURCES: [&str; 2] = ["shell/cards/opennic/plugin.f", "shell/cards/opennic/card_clock.sv"];
 /// Ports of box_322mhz.
 const BOX: &str = "shell/cards/opennic/box_322mhz.toml";
-const CLOCKS: Clocks = Clocks { card: 4.0, registers: 8.0, mac: 3.103 };
+const CLOCKS: Clocks = Clocks { card: 4.0, registers: 8.0, mac: 3.103, memory: 0.0 };
 
 /// A port of the box that the plugin stands in.
 struct BoxPort {
@@ -87,7 +87,7 @@ pub(super) fn write(project: &Project<'_>) -> Result<Vec<String>, ProjectError> 
     script += &format!("read_verilog -quiet -sv {MARK}\nread_xdc -unmanaged {CONSTRAINTS}\n");
     project.put("build_box_322mhz.tcl", &script)?;
     project.put(MARK, &wrapper(project, &ports))?;
-    project.put(CONSTRAINTS, &constraints(project.design.ports, &CLOCKS))?;
+    project.put(CONSTRAINTS, &constraints(project.design.ports, project.memories, &CLOCKS))?;
     project.put("box_322mhz/user_plugin_322mhz_inst.vh", &instance(&ports))?;
     let none = format!("// {HEAD}\n// The plugin is all that box_322mhz has: its registers need no crossbar.\n");
     project.put("box_322mhz/box_322mhz_address_map_inst.vh", &none)?;

@@ -2,6 +2,7 @@
 //! The settings of xdp units in a design: `[units.xdp]` of each group, `[card.xdp]` of the whole card.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -45,11 +46,13 @@ pub struct CardSettings {
     pub routes: Option<PathBuf>,
     /// MiB of memory for maps. 4 are on the chip; of 8 or 16 the others are in the card's memory.
     pub map_mib: u32,
+    /// Where the manifest says how many.
+    pub map_mib_at: Option<Range<usize>>,
 }
 
 impl Default for CardSettings {
     fn default() -> Self {
-        Self { routes: None, map_mib: BANKS * ROWS / ROWS_PER_MIB }
+        Self { routes: None, map_mib: BANKS * ROWS / ROWS_PER_MIB, map_mib_at: None }
     }
 }
 
@@ -121,6 +124,7 @@ impl CardSettings {
     pub fn read(section: Section<'_>) -> Result<Self, Fault> {
         let folder = section.folder;
         let CardTable { routes, map_mib } = section.read()?;
+        let map_mib_at = map_mib.as_ref().map(Spanned::span);
         let map_mib = match map_mib {
             None => Self::default().map_mib,
             Some(mib) if matches!(mib.get_ref(), 4 | 8 | 16) => *mib.get_ref(),
@@ -130,7 +134,7 @@ impl CardSettings {
                 return Err(Fault::at(mib.span(), message));
             }
         };
-        Ok(Self { routes: routes.map(|file| folder.join(file)), map_mib })
+        Ok(Self { routes: routes.map(|file| folder.join(file)), map_mib, map_mib_at })
     }
 
     /// Rows of 16 bytes in each bank of the maps.
@@ -194,6 +198,14 @@ impl Part for CardSettings {
         }
     }
 
+    fn without_memory(&self) -> Option<Fault> {
+        let on_chip = Self::default().map_mib;
+        let message = format!(
+            "maps above {on_chip} MiB are in card memory, of which this card has no channel: say {on_chip}, or leave the key out"
+        );
+        (self.map_mib > on_chip).then(|| Fault { span: self.map_mib_at.clone(), message })
+    }
+
     fn card_parameters(&self) -> Vec<(&'static str, u64)> {
         vec![("MapRows", self.map_rows().into())]
     }
@@ -239,6 +251,8 @@ mod tests {
         let card = CardSettings::read(section("[xdp]\nroutes = \"routes.json\"\nmap_mib = 16\n")).unwrap();
         assert_eq!(card.routes.as_deref(), Some(Path::new("folder/routes.json")));
         assert_eq!(card.card_parameters(), [("MapRows", 4 * u64::from(ROWS))]);
+        assert!(card.without_memory().is_some_and(|fault| fault.message.contains("maps above 4 MiB")));
+        assert_eq!(CardSettings::default().without_memory(), None);
         let other = card.with_files("xdp.routes", vec!["other.json".into()]).unwrap();
         assert!(format!("{other:?}").contains("\"other.json\""));
         assert!(card.with_files("route", vec!["other.json".into()]).unwrap_err().to_string().contains("`xdp.routes`"));

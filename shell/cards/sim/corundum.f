@@ -1,0 +1,3 @@
+-f ../corundum/app.f
+../../../lib/sim/axi_memory.sv
+corundum_shell.sv
