@@ -140,7 +140,7 @@ fn a_card_that_is_another_is_refused_with_the_reason() {
         (|card| _ = card.bar.insert(BAR_MAGIC, 0x1234_5678), "no Penstock card is there: its first word is 0x12345678"),
         (|card| _ = card.bar.insert(BAR_VERSION, 0x3_0003), "of version 3.3, and this Penstock knows 2.x"),
         (|card| _ = card.bar.insert(BAR_DESIGN + 12, 7), "build the card for this design"),
-        (|card| _ = card.bar.insert(BAR_STATUS, 0), "the card does not leave its reset"),
+        (|card| _ = card.bar.insert(BAR_STATUS, 0), "a memory that it uses is in reset or not calibrated"),
         (|card| card.is_gone = true, "is the card still there?"),
     ];
     for (change, says) in changes {

@@ -23,6 +23,7 @@ from system import call, run_design, write_capture
 
 FORWARD = ROOT / "designs/one-unit.toml"
 FIREWALL = ROOT / "designs/firewall.toml"
+MESSAGES = ROOT / "device/tests/cards/messages.toml"  # in card memory
 NAT = ROOT / "designs/nat.toml"
 XDP_FIREWALL = ROOT / "designs/xdp-firewall.toml"
 FLOW_PROGRAMS = ROOT / "engines/flow/programs"
@@ -319,6 +320,29 @@ def test_a_card_that_was_reset_is_loaded_again(simulated: tuple[str, int]) -> No
         # The frames that were to be sent have waited.
         card.send(bytes(61))
         assert card.run().at(1) == [bytes(60), bytes(61)]
+
+
+def test_a_card_waits_until_its_memories_are_calibrated(tmp_path: Path) -> None:
+    """One of four is not. The card is reset with it, stays in reset, and works when it is calibrated again."""
+    path = tmp_path / "socket"
+    command = [COMMAND_LINE, "fpga", "sim", MESSAGES, "--shell", "corundum", "--at", path]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout and process.stdout.readline() == "ready\n"
+        try:
+            with Device.open(MESSAGES, "fpga", card=f"sim:{path}") as card:
+                assert card.counters().ports[0].rx_frames == 0
+                os.kill(process.pid, signal.SIGUSR2)
+                with pytest.raises(CardError, match="the card was reset under its driver"):
+                    card.counters()
+                with pytest.raises(CardError, match="a memory that it uses is in reset or not calibrated"):
+                    card.load()
+                os.kill(process.pid, signal.SIGUSR2)
+                card.load()
+                card.send(bytes(60))
+                card.run()
+                assert card.counters().ports[0].rx_frames == 1
+        finally:
+            process.kill()
 
 
 def test_a_card_that_ends(tmp_path: Path) -> None:

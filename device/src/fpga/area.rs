@@ -23,6 +23,8 @@ const BOARDS: &str = "shell/cards/boards.toml";
 const COUNTED: &str = "bench/results/synth.json";
 /// Units of a cluster.
 const CLUSTER: u32 = 4;
+/// Channels of card memory (`CardChannels` of penstock_pkg.sv).
+const CARD_CHANNELS: u32 = 9;
 
 /// Resources of a device.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize)]
@@ -172,6 +174,8 @@ struct CountedFor {
     units: Option<u64>,
     ports: Option<u64>,
     map_rows: Option<u64>,
+    /// Of card memory, at a port of the board's memory
+    channels: Option<u64>,
     param: Option<Param>,
 }
 
@@ -275,12 +279,14 @@ impl Rule {
     }
 
     /// How the card's blocks compare with the counted one.
-    fn compared(&self, hardware: &Hardware, word: u64) -> Counted {
-        let CountedFor { units, ports, map_rows, param } = self.counted_for;
+    fn compared(&self, hardware: &Hardware, memories: u32, word: u64) -> Counted {
+        let CountedFor { units, ports, map_rows, channels, param } = self.counted_for;
         let pairs = [
             (units, hardware.units.len() as u64),
             (ports, hardware.ports.into()),
             (map_rows, hardware.map_rows.into()),
+            // The port with the fewest: if the ports differ, the sum may be smaller.
+            (channels, (CARD_CHANNELS / memories.max(1)).into()),
             (param.map(|param| param.is), param.map_or(0, |param| param.bits.of(word))),
         ];
         let differences = pairs.iter().filter_map(|(counted, here)| Some((*counted)?.cmp(here)));
@@ -372,7 +378,7 @@ impl Areas {
                 count,
                 shared,
                 area: counted.get(&rule.block).map(|area| area.times(count)),
-                counted: rule.compared(hardware, parts.word),
+                counted: rule.compared(hardware, memories, parts.word),
             });
         }
     }
@@ -522,12 +528,16 @@ mod tests {
     #[test]
     fn blocks_counted_for_other_cards_are_known() {
         let card = hardware(9, Vec::new());
-        let compared = |text: &str| rule(&format!("counted_for = {{ {text} }}")).compared(&card, 0x0A02);
+        let compared = |text: &str| rule(&format!("counted_for = {{ {text} }}")).compared(&card, 4, 0x0A02);
         assert_eq!(compared("units = 9, ports = 2, map_rows = 16384"), Counted::Exactly);
         assert_eq!(compared("units = 8, ports = 2"), Counted::Larger);
         assert_eq!(compared("units = 16"), Counted::Smaller);
         assert_eq!(compared("units = 8, ports = 3"), Counted::Smaller);
         assert_eq!(compared("map_rows = 8192"), Counted::Larger);
+        // Of nine channels, four ports have two or three.
+        assert_eq!(compared("channels = 1"), Counted::Larger);
+        assert_eq!(compared("channels = 2"), Counted::Exactly);
+        assert_eq!(compared("channels = 3"), Counted::Smaller);
         assert_eq!(compared("param = { bits = [8, 15], is = 10 }"), Counted::Exactly);
         assert_eq!(compared("param = { bits = [8, 15], is = 9 }"), Counted::Larger);
     }

@@ -71,7 +71,7 @@ pub enum FpgaError {
     NoMemory(String),
     /// The card does not leave its reset.
     #[error(
-        "{0}: the card does not leave its reset: its clock does not run, or a controller of its memory is in reset; look at the shell's clocks, or program the card anew"
+        "{0}: the card does not leave its reset: its clock does not run, or a memory that it uses is in reset or not calibrated; look at the shell's clocks and memories, or program the card anew"
     )]
     InReset(Place),
     /// Somebody else reset the card.

@@ -47,7 +47,12 @@ pub(crate) fn refused(design: &Design, shell: Shell, board: Option<&str>) -> Opt
     };
     let Fault { span, message } = asked(design)?;
     let boards = DDR.map(|(board, _)| board).join(", ");
-    let message = format!("{message}; or take the shell corundum on one of {boards}: {reason}");
+    // Without a board the card may be a simulated one.
+    let simulated = match board {
+        Some(_) => "",
+        None => ", or simulate it there: `--card sim-corundum`, of `fpga sim` `--shell corundum`",
+    };
+    let message = format!("{message}; or take the shell corundum on one of {boards}{simulated}: {reason}");
     let text = fs::read_to_string(&design.path).unwrap_or_default();
     Some(DesignError::at(&design.path, &text, Fault { span, message }))
 }

@@ -606,7 +606,8 @@ module mqnic_app_block
       .mac_tx_tuser({host_bad, tx_bad}),
       .mac_tx_tready({m_axis_direct_rx_tready[0], m_axis_direct_tx_tready}),
       .mem_clk(ddr_clk),
-      .mem_rst_in(ddr_rst),
+      // A controller takes requests only when its memory is calibrated.
+      .mem_rst_in(ddr_rst | ~ddr_status),
       .m_axi_mem_awaddr(mem_awaddr),
       .m_axi_mem_awlen(m_axi_ddr_awlen),
       .m_axi_mem_awvalid(m_axi_ddr_awvalid),

@@ -3,10 +3,10 @@
 
 // Channels of the card's memory on a port of a board's memory, which has a clock of its own.
 //
-//   channels ─> axi_share ─> axi_one_id ─> axi_cross ─┆─> axi_finish ─> port
-//               1                          2 to 4     ┆   2
-//   channels <─ axi_share <─ axi_one_id <─ axi_cross <┆── axi_finish <─ port
-//               1                          2 to 4     ┆
+//   channels ─> axi_share ─> axi_one_id ─> axi_cross ─┆─> axi_cross ─> axi_finish ─> port
+//               1                          3          ┆   4 to 5       1, data of writes 2
+//   channels <─ axi_share <─ axi_one_id <─ axi_cross <┆── axi_cross <─ axi_finish <─ port
+//               1                          4 to 5     ┆   3            0
 //
 // Channel i has 256 MiB of its own, from byte i·2^28 of the port on.
 //

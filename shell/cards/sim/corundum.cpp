@@ -14,6 +14,8 @@ constexpr int NicGap = 100;     // cycles from a frame of the NIC to the next on
 constexpr int NicBeats = 3;     // of a frame
 constexpr int NicPatience = 50;  // cycles within which a beat is taken and a frame completed
 
+constexpr int AllMemories = (1 << std::max(Memories, 1)) - 1;
+
 // The NIC at a port.
 struct Nic {
     int wait = NicGap;      // cycles until the next frame
@@ -38,7 +40,12 @@ struct Corundum {
     int host_waits = 0, host_waited = 0;   // completions that it waits for, and cycles since the last one
     unsigned host_turn = 0;
 
-    explicit Corundum(VerilatedContext* context) : top(context) {}
+    explicit Corundum(VerilatedContext* context) : top(context) { top.ddr_calibrates = AllMemories; }
+
+    // The last memory loses its calibration, or has it again.
+    void turn_memory() {
+        top.ddr_calibrates ^= AllMemories ^ AllMemories >> 1;
+    }
 
     static std::vector<Clock> clocks(double mac_ps) {
         std::vector<Clock> all{{Clock::Card | Clock::Registers, 0, CardPs, 1000}};
@@ -60,7 +67,7 @@ struct Corundum {
     void reset(bool on) {
         top.rst = on;
         top.direct_rx_rst = top.direct_tx_rst = on ? (1 << Ports) - 1 : 0;
-        top.ddr_rst = on ? (1 << (Memories > 0 ? Memories : 1)) - 1 : 0;
+        top.ddr_rst = on ? AllMemories : 0;
         if (on) std::fill(nic, nic + Ports, Nic{});
         host_waits = host_waited = 0;
     }

@@ -26,6 +26,7 @@ module corundum_shell
     input wire logic [127:0] design_hash,
     input wire logic [DdrCh-1:0] ddr_clk,
     input wire logic [DdrCh-1:0] ddr_rst,
+    input wire logic [DdrCh-1:0] ddr_calibrates,  // a controller calibrates its memory, some cycles after its reset
     input  wire logic clk,
     input  wire logic rst,
     input  wire logic [23:0] s_axil_app_ctrl_awaddr,
@@ -84,6 +85,8 @@ module corundum_shell
 );
   localparam int unsigned IdW = 8;
   localparam int unsigned AddrW = 34;
+  localparam int unsigned Calibration = 200;  // cycles
+  logic [DdrCh-1:0] ddr_status;
   logic [DdrCh*IdW-1:0] ddr_awid;
   logic [DdrCh*AddrW-1:0] ddr_awaddr;
   logic [DdrCh*8-1:0] ddr_awlen;
@@ -132,6 +135,7 @@ module corundum_shell
       .design_hash,
       .ddr_clk,
       .ddr_rst,
+      .ddr_status,
       .clk,
       .rst,
       .s_axil_app_ctrl_awaddr,
@@ -244,18 +248,26 @@ module corundum_shell
     assign ddr_rresp[c*2+:2] = link.rresp;
     assign ddr_rlast[c] = link.rlast;
     assign ddr_rvalid[c] = link.rvalid;
+    int left_q;  // cycles of the calibration
+    always_ff @(posedge ddr_clk[c])
+      if (ddr_rst[c] || !ddr_calibrates[c]) left_q <= int'(Calibration);
+      else if (left_q != 0) left_q <= left_q - 1;
+    assign ddr_status[c] = !ddr_rst[c] && ddr_calibrates[c] && left_q == 0;
     axi_memory #(
         .Bytes(64'd1 << AddrW)
     ) i_memory (
         .clk(ddr_clk[c]),
-        .rst(ddr_rst[c]),
+        .rst(!ddr_status[c]),
         .link(link)
     );
     axi_check i_check (
         .clk(ddr_clk[c]),
-        .rst(ddr_rst[c]),
+        .rst(!ddr_status[c]),
         .link(link)
     );
+  end
+  if (Memories == 0) begin : gen_no_memory
+    assign ddr_status = '0;
   end
 endmodule
 

@@ -35,6 +35,8 @@ struct OpenNic {
         else set_bit(bytes_of(top.cmac_clk), clock.port, high);
     }
 
+    void turn_memory() {}  // there is none
+
     void reset(bool on) {
         top.mod_rstn = on ? 0 : 0xFF;
         top.box_rstn = !on;

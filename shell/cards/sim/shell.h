@@ -3,7 +3,8 @@
 // A model of a shell around the card: clocks, a MAC at each port, and the host's accesses to the BAR, which come over a
 // Unix socket. `SHELL_sim SOCKET [DRIFT]` serves one host after another; a second one meanwhile is sent away.
 // `SHELL_sim - [DRIFT]` serves the host at its standard input, and ends with it. DRIFT, in ppm, makes the MACs' clocks
-// and their cables fast or slow. At SIGUSR1 the shell resets the card.
+// and their cables fast or slow. At SIGUSR1 the shell resets the card. At SIGUSR2 the last of
+// the board's memories loses its calibration, and at the next one has it again.
 //
 // A request is a letter, two words and, for F and B, bytes; all words are little-endian. The answer is a status (0 done, 1
 // no such port, 2 the card broke, 3 another host drives it), a word and the cycles of 4 ns so far, in two words; after
@@ -70,7 +71,7 @@ constexpr uint64_t AccessLimitPs = 1'000'000'000;
 constexpr uint64_t ResetPs = 100'000;
 
 std::string failure;
-volatile sig_atomic_t reset_asked = 0;
+volatile sig_atomic_t reset_asked = 0, turn_asked = 0;
 
 void fail(const std::string& text) {
     if (failure.empty()) failure = text;
@@ -449,6 +450,11 @@ void serve(Shell<Pins>& shell, int host, int listener) {
             reset_asked = 0;
             shell.reset();
         }
+        if (turn_asked) {
+            turn_asked = 0;
+            shell.pins.turn_memory();
+            shell.run(ResetPs);
+        }
         uint8_t status = 0;
         std::vector<uint8_t> rest, frame;
         uint32_t word = 0;
@@ -502,6 +508,7 @@ int serve_shell(int count, char** words) {
         return 2;
     }
     signal(SIGUSR1, [](int) { reset_asked = 1; });
+    signal(SIGUSR2, [](int) { turn_asked = 1; });
     const double drift = count > 2 ? std::atof(words[2]) : 0.0;
     if (std::strcmp(words[1], "-") == 0) {
         Shell<Pins> shell{drift};

@@ -155,6 +155,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     (boards / "fpga_AU280/config.tcl").write_text(
         "set params [dict create]\ndict set params IF_COUNT 1\ndict set params APP_ENABLE 0\ndict set params DDR_CH 2\n"
+        "dict set params DDR_ENABLE 1\n"
         "set pcie the_core\n"
         "proc configure_bar {pcie pf bar aperture} { lappend ::bars [list $pcie $pf $bar $aperture] }\n"
         "configure_bar $pcie 0 2 0\n"
@@ -194,7 +195,8 @@ def test_configuration_turns_the_application_on(project: Path) -> None:
     assert generics["APP_ENABLE"] == generics["APP_CTRL_ENABLE"] == generics["APP_AXIS_DIRECT_ENABLE"] == "1"
     assert generics["APP_ID"] == "32'h504e4650" and generics["APP_DMA_ENABLE"] == "0"
     assert tcl.eval("lindex $bars end") == "the_core 0 2 24"
-    assert "DDR_ENABLE" not in generics and "ddr4" not in (project / "config.tcl").read_text()
+    # Without card memory the controllers are off, also where the board's own configuration has them on.
+    assert generics["DDR_ENABLE"] == "0" and "ddr4" not in (project / "config.tcl").read_text()
 
 
 def test_configuration_turns_the_memory_on(project: Path) -> None:

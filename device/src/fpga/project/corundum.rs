@@ -44,10 +44,11 @@ fn kind(name: &str) -> &'static str {
     }
 }
 
-/// The configuration of the board's memory. The board's own configuration has set up the controllers only if they were on.
+/// The configuration of the board's memory: off if the card does not use it. The board's own configuration has set up the
+/// controllers only if they were on.
 fn ddr(memories: u32) -> String {
     if memories == 0 {
-        return String::new();
+        return "dict set params DDR_ENABLE 0\n".to_owned();
     }
     format!(
         r#"dict set params DDR_ENABLE 1
