@@ -2,7 +2,7 @@
 `default_nettype none
 
 // Checks the rules of AXI4-Lite (AMBA AXI, IHI 0022, A3.2 and A3.3) in every simulation; nothing of it is left in
-// hardware: what is offered waits for its ready and does not change, and every answer follows its request.
+// hardware. Each channel keeps its values until it is ready, and every answer follows its request.
 module axil_check (
     input wire logic clk,
     input wire logic rst,
