@@ -202,6 +202,10 @@ impl Check {
         };
         let message = &messages[at];
         self.unique("rule", OTHER_NAME, on.rules.iter().map(|rule| &rule.name));
+        // Counters of rules go by their names, and the decision of all other messages has this one.
+        for rule in on.rules.iter().filter(|rule| rule.name.value == "default") {
+            self.fault(rule.name.span, "a rule needs another name: `default` is for messages that match no rule");
+        }
         let longest = match &on.longest {
             Some(name) => self.dispatch_field(name, message),
             None => message.fields.iter().find(|field| field.kind == Kind::Name),

@@ -210,7 +210,9 @@ impl Parser {
             } else if self.eat_word("default") {
                 self.default(&mut application.others, begin)?;
             } else {
-                return Err(self.unexpected("`udp port NUMBER;`, `on MESSAGE { ... }` or `default => ACTION;`"));
+                return Err(self.unexpected(
+                    "`udp port NUMBER;`, `protocol NAME;`, `tenant NUMBER;`, `on MESSAGE { ... }` or `default => ACTION;`",
+                ));
             }
         }
         Ok(application)

@@ -50,6 +50,7 @@ fn faults_of_rules_name_the_place_and_the_way_out() {
             19,
             "there is a pattern for the field `s` in line 3 already",
         ),
+        ("rule default { s = \"a\"; } => drop; default => drop;", 6, "a rule needs another name"),
         ("rule r { } => queue 65536; default => drop;", 21, "the number of a queue is 0 to 65535, not 65536"),
         ("rule r { } => unit 32; default => drop;", 20, "the number of a unit is 0 to 31, not 32"),
         ("rule r { } => queues 0 ..= 2 by s; default => drop;", 22, "2, 4, 8 or another power of two"),
