@@ -211,15 +211,10 @@ mod tests {
         for key_bytes in [4, 8, 13, 40] {
             let [known, other] = [(); 2].map(|()| Hash::new(key_bytes, 1024, false));
             let key = |number: u32| [number.to_le_bytes(); 10].concat()[..key_bytes as usize].to_vec();
-            let chosen: Vec<_> = (0..100_000).map(key).filter(|key| known.chain(key) == 7).collect();
+            let chosen: Vec<_> = (0..).map(key).filter(|key| known.chain(key) == 7).take(60).collect();
             let chains: std::collections::HashSet<_> = chosen.iter().map(|key| other.chain(key)).collect();
-            // Takes some hundred keys of one chain among 1,024.
-            assert!(
-                chosen.len() > 50 && chains.len() > chosen.len() / 2,
-                "{key_bytes}: {} {}",
-                chosen.len(),
-                chains.len()
-            );
+            // 60 keys of one chain among 1,024
+            assert!(chains.len() > 30, "{key_bytes}: {}", chains.len());
         }
     }
 }
