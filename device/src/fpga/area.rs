@@ -174,7 +174,7 @@ struct CountedFor {
     units: Option<u64>,
     ports: Option<u64>,
     map_rows: Option<u64>,
-    /// Of card memory, at a port of the board's memory
+    /// Channels of card memory that share a port of the board's memory
     channels: Option<u64>,
     param: Option<Param>,
 }
@@ -534,7 +534,7 @@ mod tests {
         assert_eq!(compared("units = 16"), Counted::Smaller);
         assert_eq!(compared("units = 8, ports = 3"), Counted::Smaller);
         assert_eq!(compared("map_rows = 8192"), Counted::Larger);
-        // Of nine channels, four ports have two or three.
+        // A board with four ports has nine channels, two or three at each.
         assert_eq!(compared("channels = 1"), Counted::Larger);
         assert_eq!(compared("channels = 2"), Counted::Exactly);
         assert_eq!(compared("channels = 3"), Counted::Smaller);

@@ -12,9 +12,9 @@
 // lane never waits: everything that a packet needs is reserved when it is accepted, and a packet for which there is
 // no room is dropped. A packet of one port waits for the others' turns.
 //
-// The checks of all ports are ready when the arbiter chooses. What an accepted packet changes (room, record, table) is
-// written a cycle later, in `book`: the first beat of its body takes that cycle, so the next packet sees it. The room that
-// pages leave behind (`left_q`) is counted a cycle late when they come back.
+// The checks of all ports are ready when the arbiter chooses. The lane writes the changes of an accepted packet (room,
+// record, table) a cycle later, in `book`. The first beat of the packet's body takes that cycle, and the next packet
+// sees the changes. `left_q` counts a page that comes back a cycle late, which is safe.
 //
 // Packets of messages that were in card memory (l7_park.sv) come when the message is whole, one message of an application
 // after the other. Such a packet is never dropped: without room it is held, and keeps its turn from nobody.
@@ -99,7 +99,7 @@ module l7_lane
     Sweep
   } state_e;
 
-  // What is needed of a packet while its record is read, and of the checks of its source
+  // The fields of a packet that the decision needs behind its record
   typedef struct packed {
     logic parked;
     app_t app;

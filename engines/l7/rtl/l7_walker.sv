@@ -14,7 +14,7 @@
 // window ends the walk.
 //
 // The two bytes at the next cursor are selected in the cycle that finds the cursor, from the window or from the beat that
-// arrives: one from the even places, one from the odd places. What decides on a TLV starts at registers. A lookup takes
+// arrives: one from the even places, one from the odd places. The decision on a TLV starts at registers. A lookup takes
 // the place that is recorded, and the one that is being recorded, and chooses last.
 module l7_walker
   import penstock_pkg::*, l7_pkg::*;
